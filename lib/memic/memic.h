@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#ifndef MEMIC_H
+#define MEMIC_H
+
+/**
+ * @file
+ * On-chip device memory of ConnectX NICs over verbs.
+ *
+ * The library wraps mlx5dv_alloc_dm(3) and what is needed around it: a context
+ * of its own on the device that somebody else opened, capabilities, the CPU's
+ * view of the memory, the memory keys through which queues reach it, and copies
+ * that are safe on write-combining memory. It knows nothing of DPDK.
+ *
+ * Conventions: a call that can fail returns 0 or a negative errno, and leaves a
+ * sentence in memic_last_error() that says which call failed on which device,
+ * the errno by name and, where one is known, the cure. A failed call changes
+ * nothing. Objects are not locked: two threads may use two objects at once, but
+ * one object only one after the other, unless a call says otherwise.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A device context that the library owns. */
+struct memic_device;
+/** One allocation of device memory. */
+struct memic_dm;
+/** A key through which the queues of one protection domain reach a memic_dm. */
+struct memic_mkey;
+
+/** The types of mlx5dv_alloc_dm(3), by the names used there. */
+enum memic_dm_type {
+	/** On-chip memory that packets are sent from and received into. */
+	MEMIC_DM_MEMIC,
+	/** Packet steering tables and rules. */
+	MEMIC_DM_STEERING_SW_ICM,
+	/** Header modification tables and rules. */
+	MEMIC_DM_HEADER_MODIFY_SW_ICM,
+	/** Header modification patterns. */
+	MEMIC_DM_HEADER_MODIFY_PATTERN_SW_ICM,
+	/** Packet encapsulation data; rdma-core 50 and newer only. */
+	MEMIC_DM_ENCAP_SW_ICM,
+	MEMIC_DM_TYPES /**< Number of types. */
+};
+
+/** How a queue that posts virtual addresses reaches the zero-based DM MR. */
+enum memic_mkey_mode {
+	/** Indirect key with one KLM entry of any length. */
+	MEMIC_MKEY_KLM,
+	/** Indirect key with fixed-size (4 KiB) KSM entries. */
+	MEMIC_MKEY_KSM,
+	/** The DM MR's own key: addresses are offsets into the allocation. */
+	MEMIC_MKEY_DIRECT,
+	MEMIC_MKEY_MODES /**< Number of modes. */
+};
+
+/** What a device says that it can do. All sizes in bytes. */
+struct memic_caps {
+	char name[64];          /**< IB device name, as "mlx5_0". */
+	char address[64];       /**< PCI or auxiliary bus address. */
+	char fw_ver[64];        /**< Firmware version text. */
+	uint64_t max_dm_size;   /**< Largest MEMIC allocation; a capability, not what is free. */
+	uint64_t memic_bar_size; /**< Size of the MEMIC BAR window; 0 where DevX is refused. */
+	uint32_t log_max_align; /**< log2 of the largest alignment of an allocation, at least 6. */
+	bool devx;              /**< DevX commands are accepted; KLM and KSM keys need them. */
+	bool memic;             /**< The device has MEMIC. */
+	bool sw_icm[MEMIC_DM_TYPES]; /**< Each SW_ICM type; [MEMIC_DM_MEMIC] unused. */
+	bool relaxed_ordering_write; /**< Mkeys may ask for relaxed ordered writes. */
+	bool relaxed_ordering_read;  /**< Mkeys may ask for relaxed ordered reads. */
+};
+
+/**
+ * The sentence of the calling thread's last failed call.
+ *
+ * @return text, never NULL; valid until the thread's next failing call.
+ */
+const char *memic_last_error(void);
+
+/**
+ * Name of an errno, as "ENOMEM".
+ *
+ * @param err errno, positive or negative.
+ * @return static text, or "E?" for a number without a name.
+ */
+const char *memic_errno_name(int err);
+
+/* ---- devices ---- */
+
+/**
+ * Take a context of one's own on the kernel context behind @p ctx.
+ *
+ * The new context shares PDs and other objects with @p ctx (ibv_import_device(3)
+ * of a duplicate of its command fd) and outlives it: device memory allocated
+ * through it stays after the owner of @p ctx closed that one.
+ *
+ * @param ctx an open mlx5 context.
+ * @param[out] dev the device; release with memic_device_close().
+ * @return 0; -EOPNOTSUPP (not an mlx5 device), -EMFILE, or what the import gave.
+ */
+int memic_device_adopt(struct ibv_context *ctx, struct memic_device **dev);
+
+/**
+ * Open a device by IB name ("mlx5_0") or by PCI or auxiliary address.
+ *
+ * @param name device to open.
+ * @param[out] dev the device; release with memic_device_close().
+ * @return 0; -ENODEV (no such device; the sentence lists those there are),
+ *         -EACCES, or what the open gave.
+ */
+int memic_device_open(const char *name, struct memic_device **dev);
+
+/**
+ * Close a device. All its allocations must have been freed.
+ *
+ * @param dev device, or NULL.
+ * @return 0; -EBUSY when allocations live, nothing closed; otherwise what the
+ *         close gave, with the device released all the same.
+ */
+int memic_device_close(struct memic_device *dev);
+
+/** The library's own verbs context on the device. */
+struct ibv_context *memic_device_context(const struct memic_device *dev);
+
+/**
+ * Capabilities of a device, read when it was opened or adopted.
+ *
+ * @return pointer into the device, valid until it is closed.
+ */
+const struct memic_caps *memic_device_caps(const struct memic_device *dev);
+
+/* ---- allocations ---- */
+
+/** Name of a type as in mlx5dv_alloc_dm(3) without the prefix, as "MEMIC". */
+const char *memic_dm_type_name(enum memic_dm_type type);
+
+/**
+ * Whether packets can be sent from and received into memory of a type.
+ *
+ * @param type type.
+ * @param[out] why if not NULL and the answer is no: a sentence that says why.
+ * @return true for MEMIC_DM_MEMIC only.
+ */
+bool memic_dm_type_is_packet_memory(enum memic_dm_type type, const char **why);
+
+/**
+ * Allocate device memory.
+ *
+ * @param dev device.
+ * @param type which of the five types.
+ * @param length bytes, more than 0; the device rounds up to 64.
+ * @param log_align log2 of the alignment, 0 for none asked.
+ * @param[out] dm the allocation.
+ * @return 0; -EINVAL (length 0, over max_dm_size or alignment over the cap),
+ *         -ENOMEM (nothing of that size left), -EPERM (SW_ICM without
+ *         CAP_SYS_RAWIO and CAP_NET_RAW), -EOPNOTSUPP (type unknown to rdma-core,
+ *         kernel or device), -EREMOTEIO (refused by firmware), -EIO.
+ */
+int memic_dm_alloc(struct memic_device *dev, enum memic_dm_type type, size_t length,
+		   unsigned int log_align, struct memic_dm **dm);
+
+/**
+ * Allocate as much MEMIC as can be had, up to @p want bytes in one piece.
+ *
+ * max_dm_size is a capability: other processes and firmware may hold part of
+ * the memory. The call starts at the smaller of @p want and max_dm_size and
+ * backs off to what the device gives, page by page at the end. The memory starts on a
+ * page where the device can align that far.
+ *
+ * @param dev device.
+ * @param want bytes wished for.
+ * @param least fewest bytes that are of use.
+ * @param[out] dm the allocation; memic_dm_length() says how much it is.
+ * @return 0, or the errno of the last try as in memic_dm_alloc(). -ENOMEM means
+ *         that fewer than @p least bytes are left, -EOPNOTSUPP that the device has no
+ *         MEMIC, -EINVAL that @p least is 0 or more than @p want.
+ */
+int memic_dm_alloc_most(struct memic_device *dev, size_t want, size_t least,
+			struct memic_dm **dm);
+
+/**
+ * Free an allocation and its mapping. Keys over it must have been destroyed.
+ *
+ * @param dm allocation, or NULL.
+ * @return 0; -EBUSY when keys or other objects still use it, nothing freed and the
+ *         call can be repeated. After the device was removed EIO counts as freed.
+ */
+int memic_dm_free(struct memic_dm *dm);
+
+/** First byte of the CPU's mapping (write-combining); NULL for SW_ICM. */
+void *memic_dm_addr(const struct memic_dm *dm);
+/** Usable bytes, as asked for. */
+size_t memic_dm_length(const struct memic_dm *dm);
+/** Type of an allocation. */
+enum memic_dm_type memic_dm_type(const struct memic_dm *dm);
+/** The verbs object. */
+struct ibv_dm *memic_dm_verbs(const struct memic_dm *dm);
+
+/* ---- keys ---- */
+
+/** Name of a mode: "klm", "ksm" or "direct". */
+const char *memic_mkey_mode_name(enum memic_mkey_mode mode);
+
+/**
+ * Make a key through which queues of @p pd reach an allocation.
+ *
+ * With KLM and KSM queues post the CPU's addresses of the mapping, with DIRECT
+ * they post offsets from the start of the allocation. The key reaches the whole
+ * allocation or is refused: KSM wants memory that starts on a 4 KiB boundary. Optional
+ * access bits that a kernel refuses are left out (retry without relaxed ordering).
+ *
+ * @param dm a MEMIC allocation; other types are refused.
+ * @param pd protection domain of the queues, on a context that shares the kernel
+ *        context of the allocation's device.
+ * @param mode which way.
+ * @param[out] mkey the key.
+ * @return 0; -EOPNOTSUPP (not packet memory, or DevX refused), -EXDEV (@p pd is on
+ *         another device), -EINVAL, -EREMOTEIO (firmware refused: status and
+ *         syndrome are in the sentence), -ENOMEM.
+ */
+int memic_mkey_create(struct memic_dm *dm, struct ibv_pd *pd, enum memic_mkey_mode mode,
+		      struct memic_mkey **mkey);
+
+/**
+ * Destroy a key: the indirect key first, then the MR under it.
+ *
+ * @param mkey key, or NULL.
+ * @return 0; otherwise what failed, the key still there and the call can be
+ *         repeated. After the device was removed EIO counts as destroyed.
+ */
+int memic_mkey_destroy(struct memic_mkey *mkey);
+
+/** The 32-bit key that work queue entries carry. */
+uint32_t memic_mkey_lkey(const struct memic_mkey *mkey);
+/** Which way the key works. */
+enum memic_mkey_mode memic_mkey_mode(const struct memic_mkey *mkey);
+/** First address that queues may post. */
+uint64_t memic_mkey_base(const struct memic_mkey *mkey);
+
+/* ---- copies by the CPU ---- */
+
+/**
+ * Copy into device memory.
+ *
+ * Stores each word once, in ascending order and by full, aligned stores where the
+ * destination allows, so that write-combining buffers leave as whole 64 B lines;
+ * one store fence at the end. Unlike ibv_memcpy_to_dm(3) any alignment and length
+ * will do. Safe from any thread; two threads must not write the same 64 B.
+ *
+ * @param dst address inside a mapping of device memory.
+ * @param src host memory.
+ * @param len bytes.
+ */
+void memic_copy_to(void *dst, const void *src, size_t len);
+
+/**
+ * Copy out of device memory. Slow by nature: about 0.05 bytes per cycle.
+ *
+ * A load fence comes first, as loads from write-combining memory may otherwise run
+ * ahead of the check that data has arrived. Reads 8-byte words, each once.
+ *
+ * @param dst host memory.
+ * @param src address inside a mapping of device memory.
+ * @param len bytes.
+ */
+void memic_copy_from(void *dst, const void *src, size_t len);
+
+/**
+ * Fill device memory with a byte; as memic_copy_to() in all else.
+ *
+ * @param dst address inside a mapping of device memory.
+ * @param byte value.
+ * @param len bytes.
+ */
+void memic_fill(void *dst, uint8_t byte, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MEMIC_H */
