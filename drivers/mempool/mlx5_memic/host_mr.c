@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <sys/queue.h>
+
+#include <rte_common.h>
+#include <rte_mempool.h>
+
+#include "host_mr.h"
+#include "pool.h"
+
+/** Memory of a pool without gaps, in whole pages, and its outermost host-tier objects. */
+struct span {
+	uintptr_t lo;
+	uintptr_t hi;
+	void *first;
+	void *last;
+};
+
+struct spans {
+	LIST_ENTRY(spans) next;
+	const struct mpm_pool *pool;
+	void *dev_obj;
+	unsigned int n;
+	struct span span[];
+};
+
+/** A real MR and who it stands for. The PMD keeps a pointer to the copy. */
+struct host_mr {
+	LIST_ENTRY(host_mr) next;
+	struct ibv_mr mr;
+	struct ibv_mr *real;
+	unsigned int access;
+	unsigned int refs;
+};
+
+/* as the key lock: taken with locks of the PMD held, covers verbs calls only */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static LIST_HEAD(, spans) all = LIST_HEAD_INITIALIZER(all);
+static LIST_HEAD(, host_mr) mrs = LIST_HEAD_INITIALIZER(mrs);
+
+/* ---- spans ---- */
+
+static int
+by_start(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	return (x->lo > y->lo) - (x->lo < y->lo);
+}
+
+static struct spans *
+spans_of_chunks(struct rte_mempool *mp)
+{
+	uintptr_t page = sysconf(_SC_PAGESIZE);
+	struct rte_mempool_memhdr *chunk;
+	struct spans *s;
+	unsigned int i, n = 0;
+
+	s = calloc(1, sizeof(*s) + mp->nb_mem_chunks * sizeof(s->span[0]));
+	if (s == NULL)
+		return NULL;
+	STAILQ_FOREACH(chunk, &mp->mem_list, next) {
+		s->span[n].lo = RTE_ALIGN_FLOOR((uintptr_t)chunk->addr, page);
+		s->span[n++].hi = RTE_ALIGN_CEIL((uintptr_t)chunk->addr + chunk->len, page);
+	}
+	qsort(s->span, n, sizeof(s->span[0]), by_start);
+	for (i = 0; i < n; i++) {
+		if (s->n != 0 && s->span[i].lo <= s->span[s->n - 1].hi)
+			s->span[s->n - 1].hi = RTE_MAX(s->span[s->n - 1].hi, s->span[i].hi);
+		else
+			s->span[s->n++] = s->span[i];
+	}
+	return s;
+}
+
+int
+mpm_host_mr_publish(struct rte_mempool *mp, const struct mpm_pool *p, void * const *objs,
+		    unsigned int n)
+{
+	struct spans *s = spans_of_chunks(mp);
+	struct span *at;
+	unsigned int i;
+
+	if (s == NULL)
+		return -ENOMEM;
+	s->pool = p;
+	s->dev_obj = objs[0];
+	at = s->span;
+	for (i = p->slots; i < n; i++) {
+		while ((uintptr_t)objs[i] >= at->hi)
+			at++;
+		if (at->first == NULL)
+			at->first = objs[i];
+		at->last = objs[i];
+	}
+	pthread_mutex_lock(&lock);
+	LIST_INSERT_HEAD(&all, s, next);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static struct spans *
+spans_find(const struct mpm_pool *p)
+{
+	struct spans *s;
+
+	LIST_FOREACH(s, &all, next)
+		if (s->pool == p)
+			return s;
+	return NULL;
+}
+
+void
+mpm_host_mr_withdraw(const struct mpm_pool *p)
+{
+	struct spans *s;
+
+	pthread_mutex_lock(&lock);
+	s = spans_find(p);
+	if (s != NULL)
+		LIST_REMOVE(s, next);
+	pthread_mutex_unlock(&lock);
+	free(s);
+}
+
+/* The caller holds on to the pool, so its spans stay while the lock is free. */
+unsigned int
+mpm_host_mr_walk(struct rte_mempool *mp, const struct mpm_pool *p, rte_mempool_obj_cb_t *cb,
+		 void *arg)
+{
+	const struct spans *s;
+	unsigned int shown = 0;
+	unsigned int i;
+
+	pthread_mutex_lock(&lock);
+	s = spans_find(p);
+	pthread_mutex_unlock(&lock);
+	if (s == NULL)
+		return 0;
+	/* one will do: any part of the region is answered with the whole */
+	cb(mp, arg, s->dev_obj, shown++);
+	/* both ends, or the PMD may take a long span for part of one huge page */
+	for (i = 0; i < s->n; i++) {
+		if (s->span[i].first == NULL)
+			continue;
+		cb(mp, arg, s->span[i].first, shown++);
+		if (s->span[i].last != s->span[i].first)
+			cb(mp, arg, s->span[i].last, shown++);
+	}
+	return shown;
+}
+
+/* ---- registrations, with the lock held ---- */
+
+/* Grow a range by the spans that it touches. */
+static bool
+cover(uintptr_t *lo, uintptr_t *hi)
+{
+	uintptr_t from = *lo, to = *hi;
+	const struct spans *s;
+	bool touched = false;
+	unsigned int i;
+
+	LIST_FOREACH(s, &all, next) {
+		for (i = 0; i < s->n; i++) {
+			if (from >= s->span[i].hi || s->span[i].lo >= to)
+				continue;
+			*lo = RTE_MIN(*lo, s->span[i].lo);
+			*hi = RTE_MAX(*hi, s->span[i].hi);
+			touched = true;
+		}
+	}
+	return touched;
+}
+
+static struct host_mr *
+mr_find(const struct ibv_pd *pd, uintptr_t lo, uintptr_t hi, unsigned int access)
+{
+	struct host_mr *m;
+
+	LIST_FOREACH(m, &mrs, next)
+		if (m->mr.pd == pd && (uintptr_t)m->mr.addr == lo && m->mr.length == hi - lo &&
+		    m->access == access)
+			return m;
+	return NULL;
+}
+
+static struct host_mr *
+mr_make(struct ibv_pd *pd, uintptr_t lo, uintptr_t hi, unsigned int access)
+{
+	struct host_mr *m = calloc(1, sizeof(*m));
+
+	if (m == NULL) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	m->real = ibv_reg_mr_iova2(pd, (void *)lo, hi - lo, lo, access);
+	if (m->real == NULL) {
+		free(m);
+		return NULL;
+	}
+	m->mr = *m->real;
+	m->mr.addr = (void *)lo;
+	m->mr.length = hi - lo;
+	m->access = access;
+	LIST_INSERT_HEAD(&mrs, m, next);
+	return m;
+}
+
+bool
+mpm_host_mr_reg(struct ibv_pd *pd, uintptr_t addr, size_t len, unsigned int access,
+		struct ibv_mr **mr)
+{
+	uintptr_t lo = addr, hi = addr + len;
+	struct host_mr *m = NULL;
+	bool touched;
+
+	pthread_mutex_lock(&lock);
+	touched = cover(&lo, &hi);
+	if (touched) {
+		m = mr_find(pd, lo, hi, access);
+		if (m == NULL)
+			m = mr_make(pd, lo, hi, access);
+		if (m != NULL)
+			m->refs++;
+	}
+	pthread_mutex_unlock(&lock);
+	*mr = m == NULL ? NULL : &m->mr;
+	return touched;
+}
+
+bool
+mpm_host_mr_dereg(struct ibv_mr *mr, int *ret)
+{
+	struct host_mr *m;
+
+	*ret = 0;
+	pthread_mutex_lock(&lock);
+	LIST_FOREACH(m, &mrs, next)
+		if (&m->mr == mr)
+			break;
+	if (m != NULL && --m->refs == 0) {
+		*ret = ibv_dereg_mr(m->real);
+		/* the caller still holds it then, and may try again */
+		if (*ret != 0) {
+			m->refs++;
+		} else {
+			LIST_REMOVE(m, next);
+			free(m);
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	return m != NULL;
+}

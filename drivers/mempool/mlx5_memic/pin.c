@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <rte_common.h>
+#include <rte_eal.h>
+#include <rte_lcore.h>
+#include <rte_malloc.h>
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+#include <rte_pause.h>
+
+#include "control.h"
+#include "devices.h"
+#include "host_mr.h"
+#include "log.h"
+#include "ops.h"
+#include "pin.h"
+#include "pool.h"
+#include "region.h"
+
+/** Objects of a pool, and whether all of them are mbufs fit to be pinned. */
+struct roll {
+	void **objs;
+	unsigned int n;
+	unsigned int cap;
+	unsigned int room;
+	bool ready;
+	bool ascending;
+};
+
+/* ---- free callbacks ---- */
+
+/*
+ * The last clone of a pinned mbuf was freed after the mbuf itself: the mbuf goes back to
+ * its pool in the state in which rte_pktmbuf_alloc() expects it.
+ */
+static void
+pinned_free(void *addr __rte_unused, void *opaque)
+{
+	struct rte_mbuf *m = opaque;
+
+	rte_mbuf_ext_refcnt_set(m->shinfo, 1);
+	m->ol_flags = RTE_MBUF_F_EXTERNAL;
+	m->next = NULL;
+	m->nb_segs = 1;
+	rte_mbuf_raw_free(m);
+}
+
+/* The pool is gone, and with it the mbuf. */
+static void
+orphan_free(void *addr __rte_unused, void *opaque __rte_unused)
+{
+}
+
+void
+mpm_pin_orphan(struct mpm_pool *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->mp->size; i++)
+		p->shinfo[i].free_cb = orphan_free;
+	p->shinfo = NULL;
+}
+
+/* ---- pinning ---- */
+
+static int
+by_address(const void *a, const void *b)
+{
+	uintptr_t x = (uintptr_t)*(void *const *)a;
+	uintptr_t y = (uintptr_t)*(void *const *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int
+dev_index(const struct mpm_pool *p, const void *obj)
+{
+	void **found = bsearch(&obj, p->dev_objs, p->slots, sizeof(*p->dev_objs), by_address);
+
+	return found == NULL ? -1 : (int)(found - p->dev_objs);
+}
+
+static void
+pin_mbuf(const struct mpm_pool *p, struct rte_mbuf *m, unsigned int i)
+{
+	struct rte_mbuf_ext_shared_info *shinfo = &p->shinfo[i];
+
+	if (mpm_pool_is_dev(p, m)) {
+		m->buf_addr = p->region->base + p->offsets[dev_index(p, m)];
+		/* a device that needs IO addresses cannot reach the memory of another one */
+		rte_mbuf_iova_set(m, RTE_BAD_IOVA);
+	}
+	/* clones of an mbuf that is initialised again still count */
+	if (shinfo->free_cb == NULL) {
+		shinfo->free_cb = pinned_free;
+		shinfo->fcb_opaque = m;
+		rte_mbuf_ext_refcnt_set(shinfo, 1);
+	}
+	m->shinfo = shinfo;
+	m->ol_flags = RTE_MBUF_F_EXTERNAL;
+}
+
+static void
+pin_cb(struct rte_mempool *mp __rte_unused, void *arg, void *obj, unsigned int i)
+{
+	pin_mbuf(arg, obj, i);
+}
+
+static void
+roll_cb(struct rte_mempool *mp, void *arg, void *obj, unsigned int i __rte_unused)
+{
+	const struct rte_mbuf *m = obj;
+	struct roll *roll = arg;
+
+	if (m->pool != mp || m->buf_addr == NULL || m->buf_len != roll->room)
+		roll->ready = false;
+	if (roll->n == roll->cap) {
+		roll->ready = false;
+		return;
+	}
+	if (roll->n != 0 && (uintptr_t)obj < (uintptr_t)roll->objs[roll->n - 1])
+		roll->ascending = false;
+	roll->objs[roll->n++] = obj;
+}
+
+static void
+set_tier(struct mpm_pool *p, const struct roll *roll)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->slots; i++)
+		p->dev_objs[i] = roll->objs[i];
+	p->tier_lo = (uintptr_t)roll->objs[0];
+	p->tier_span = (uintptr_t)roll->objs[p->slots - 1] - p->tier_lo + 1;
+}
+
+/* Only one thread gets here. */
+static int
+pin_all(struct rte_mempool *mp, struct mpm_pool *p, struct roll *roll)
+{
+	struct rte_pktmbuf_pool_private *priv = rte_mempool_get_priv(mp);
+	int ret;
+
+	if (!roll->ascending)
+		qsort(roll->objs, roll->n, sizeof(*roll->objs), by_address);
+	ret = mpm_host_mr_publish(mp, p, roll->objs, roll->n);
+	if (ret != 0)
+		return ret;
+	set_tier(p, roll);
+	mpm_store_resplit(p, roll->objs);
+	rte_mempool_obj_iter(mp, pin_cb, p);
+	priv->flags |= RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF;
+	MPM_LOG(DEBUG, "pool %s: %u mbufs pinned, %u in device memory", mp->name, roll->n, p->slots);
+	return 0;
+}
+
+static int
+roll_make(struct rte_mempool *mp, struct mpm_pool *p, struct roll *roll)
+{
+	roll->n = 0;
+	roll->cap = p->store.cap;
+	roll->room = rte_pktmbuf_data_room_size(mp);
+	roll->ready = true;
+	roll->ascending = true;
+	roll->objs = malloc(roll->cap * sizeof(*roll->objs));
+	if (roll->objs == NULL)
+		return -ENOMEM;
+	rte_mempool_obj_iter(mp, roll_cb, roll);
+	roll->ready = roll->ready && roll->n != 0;
+	return 0;
+}
+
+/*
+ * Pin if the mbufs are all there and initialised.
+ *
+ * @return 0 pinned (by whomever), -EAGAIN not yet, -ENODATA mbufs initialised but some
+ *         still to come, -ENOMEM.
+ */
+static int
+try_pin(struct rte_mempool *mp, struct mpm_pool *p)
+{
+	uint32_t state = MPM_NEW;
+	struct roll roll;
+	int ret;
+
+	ret = roll_make(mp, p, &roll);
+	if (ret != 0)
+		return ret;
+	if (!roll.ready) {
+		ret = -EAGAIN;
+	} else if (roll.n < mp->size) {
+		ret = -ENODATA;
+	} else if (__atomic_compare_exchange_n(&p->state, &state, MPM_PINNING, false,
+					       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		ret = pin_all(mp, p, &roll);
+		__atomic_store_n(&p->state, ret == 0 ? MPM_PINNED : MPM_NEW, __ATOMIC_RELEASE);
+	}
+	free(roll.objs);
+	return ret;
+}
+
+static void
+await_pinning(const struct mpm_pool *p)
+{
+	while (__atomic_load_n(&p->state, __ATOMIC_ACQUIRE) == MPM_PINNING)
+		rte_pause();
+}
+
+struct repin {
+	struct mpm_pool *p;
+	unsigned int n;
+};
+
+/* rte_pktmbuf_init() clears the mbuf, and nothing else leaves it without shinfo. */
+static void
+repin_cb(struct rte_mempool *mp __rte_unused, void *arg, void *obj, unsigned int i)
+{
+	struct rte_mbuf *m = obj;
+	struct repin *re = arg;
+
+	if (m->shinfo != NULL)
+		return;
+	pin_mbuf(re->p, m, i);
+	re->n++;
+}
+
+void
+mpm_pin_after_walk(struct rte_mempool *mp, struct mpm_pool *p)
+{
+	struct repin re = { .p = p };
+
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return;
+	switch (__atomic_load_n(&p->state, __ATOMIC_ACQUIRE)) {
+	case MPM_NEW:
+		/* what fails here is told by the first get, which comes for sure */
+		try_pin(mp, p);
+		await_pinning(p);
+		break;
+	case MPM_PINNED:
+		rte_mempool_obj_iter(mp, repin_cb, &re);
+		if (re.n != 0)
+			p->repinned++;
+		break;
+	}
+}
+
+/* The pool goes on as an ordinary one. */
+static void
+give_up(struct rte_mempool *mp, struct mpm_pool *p, int err)
+{
+	uint32_t state = MPM_NEW;
+
+	if (!__atomic_compare_exchange_n(&p->state, &state, MPM_PLAIN, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
+		return;
+	MPM_LOG(WARNING, "pool %s lives in host memory: %s", mp->name, err == -ENOMEM ?
+		"no memory to sort its buffers (ENOMEM)" :
+		"it is in use before all its buffers were added");
+	mpm_pool_release(p);
+}
+
+void
+mpm_pin_first_get(struct rte_mempool *mp, struct mpm_pool *p)
+{
+	int ret = -EAGAIN;
+
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return;
+	if (__atomic_load_n(&p->state, __ATOMIC_ACQUIRE) == MPM_NEW)
+		ret = try_pin(mp, p);
+	await_pinning(p);
+	/* raw objects are taken out of a pool that is torn down after a failed creation */
+	if (ret == -ENODATA || ret == -ENOMEM)
+		give_up(mp, p, ret);
+}
+
+/* ---- before the pool is freed ---- */
+
+static unsigned int
+mark_home(struct mpm_pool *p, void * const *objs, unsigned int n)
+{
+	unsigned int marked = 0;
+	unsigned int i;
+	int k;
+
+	for (i = 0; i < n; i++) {
+		k = mpm_pool_is_dev(p, objs[i]) ? dev_index(p, objs[i]) : -1;
+		if (k < 0 || p->home[k] != 0)
+			continue;
+		p->home[k] = 1;
+		marked++;
+	}
+	return marked;
+}
+
+/* The objects in the pool are those in the store and in the caches of the lcores. */
+static void
+roll_call(struct rte_mempool *mp, struct mpm_pool *p)
+{
+	unsigned int in = p->store.dev_n + p->store.host_n;
+	unsigned int home, lcore;
+
+	p->home = rte_zmalloc("mlx5_memic_pool", p->slots, 0);
+	if (p->home == NULL)
+		return;
+	home = mark_home(p, p->store.objs, p->store.dev_n);
+	for (lcore = 0; mp->cache_size != 0 && lcore < RTE_MAX_LCORE; lcore++) {
+		home += mark_home(p, mp->local_cache[lcore].objs, mp->local_cache[lcore].len);
+		in += mp->local_cache[lcore].len;
+	}
+	p->out = mp->populated_size - RTE_MIN(in, mp->populated_size);
+	if (home == p->slots)
+		return;
+	MPM_LOG(ERR, "pool %s is freed with %u of its %u buffers still out, %u of them in device "
+		"memory of %s: their slots stay out of use until the device is closed. Stop ports "
+		"and free all mbufs before rte_mempool_free()", mp->name, p->out,
+		mp->populated_size, p->slots - home, p->region->nic->name);
+}
+
+/*
+ * rte_mempool_free() takes all objects out and frees their memory before it calls ops
+ * free, so this is the last moment to see who is at home.
+ */
+static void
+on_event(enum rte_mempool_event event, struct rte_mempool *mp, void *arg __rte_unused)
+{
+	struct mpm_pool *p = mpm_pool_of(mp);
+
+	if (event != RTE_MEMPOOL_EVENT_DESTROY || p == NULL)
+		return;
+	mpm_control_lock();
+	if (p->state == MPM_PINNED)
+		roll_call(mp, p);
+	else
+		/* nothing is to be pinned by the gets that are to come */
+		p->state = MPM_PLAIN;
+	mpm_control_unlock();
+}
+
+int
+mpm_pin_init(void)
+{
+	int ret = rte_mempool_event_callback_register(on_event, NULL);
+
+	return ret == -EEXIST ? 0 : ret;
+}

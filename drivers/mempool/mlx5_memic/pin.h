@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#ifndef MPM_PIN_H
+#define MPM_PIN_H
+
+/**
+ * @file
+ * Pointing mbufs at their buffers in device memory.
+ *
+ * The objects with the lowest addresses become the device tier. All mbufs of a pool
+ * with device memory, also those whose buffer stays inside the object, are made pinned
+ * external ones: drivers take the flags of a whole pool from one of its mbufs.
+ */
+
+#include <rte_mempool.h>
+
+struct mpm_pool;
+
+/**
+ * Ask DPDK to be told before a pool is freed. May be called again.
+ *
+ * @return 0 or -ENOMEM.
+ */
+int mpm_pin_init(void);
+
+/**
+ * Bring the mbufs of a pool in order after somebody walked over its objects: pin them
+ * when they have just been initialised, and again when they were initialised again.
+ */
+void mpm_pin_after_walk(struct rte_mempool *mp, struct mpm_pool *p);
+
+/** The same before the first get, for programs whose walks are not diverted. */
+void mpm_pin_first_get(struct rte_mempool *mp, struct mpm_pool *p);
+
+/**
+ * Take the sting out of mbufs that are still out of a freed pool: their free callbacks
+ * do nothing from now on. The callbacks' memory is given away and never freed.
+ */
+void mpm_pin_orphan(struct mpm_pool *p);
+
+#endif /* MPM_PIN_H */

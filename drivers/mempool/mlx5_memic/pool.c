@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_malloc.h>
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+#include <memic.h>
+
+#include "control.h"
+#include "devices.h"
+#include "host_mr.h"
+#include "log.h"
+#include "mr_hook.h"
+#include "pin.h"
+#include "pool.h"
+#include "region.h"
+
+static TAILQ_HEAD(, mpm_pool) pools = TAILQ_HEAD_INITIALIZER(pools);
+
+/* ---- placement ---- */
+
+/*
+ * The private area belongs to the application and may hold anything: only what is
+ * consistent with the size of the objects is taken for a pool of packet buffers.
+ */
+static const struct rte_pktmbuf_pool_private *
+pktmbuf_private(struct rte_mempool *mp)
+{
+	const struct rte_pktmbuf_pool_private *priv = rte_mempool_get_priv(mp);
+
+	if (mp->private_data_size < sizeof(*priv) || mp->elt_size < sizeof(struct rte_mbuf))
+		return NULL;
+	if (priv->flags != 0 || priv->mbuf_data_room_size == 0)
+		return NULL;
+	if (sizeof(struct rte_mbuf) + priv->mbuf_priv_size + priv->mbuf_data_room_size > mp->elt_size)
+		return NULL;
+	return priv;
+}
+
+/* The pool gets nothing on the device: an error where the rule says so, else told once. */
+static int __rte_format_printf(3, 4)
+in_host_memory(struct mpm_pool *p, int err, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(p->reason, sizeof(p->reason), fmt, args);
+	va_end(args);
+	if (!p->rule.spill) {
+		MPM_LOG(ERR, "pool %s not created (%s), rule %s has spill=0: %s", p->mp->name,
+			memic_errno_name(err), p->rule.origin, p->reason);
+		return err;
+	}
+	MPM_LOG(WARNING, "pool %s lives in host memory: %s", p->mp->name, p->reason);
+	return 0;
+}
+
+static void
+release_slots(struct mpm_pool *p)
+{
+	bool out = p->state == MPM_PINNED;
+	unsigned int i;
+
+	for (i = 0; i < p->slots; i++) {
+		if (out && (p->home == NULL || p->home[i] == 0))
+			mpm_region_quarantine(p->region, p->stride, p->offsets[i]);
+		else
+			mpm_region_give(p->region, p->stride, p->offsets[i]);
+	}
+	p->slots = 0;
+	mpm_region_put(p->region);
+	p->region = NULL;
+}
+
+static int
+alloc_tables(struct mpm_pool *p, unsigned int want)
+{
+	const char *type = "mlx5_memic_pool";
+	int socket = p->mp->socket_id;
+
+	p->offsets = rte_zmalloc_socket(type, want * sizeof(*p->offsets), 0, socket);
+	p->dev_objs = rte_zmalloc_socket(type, want * sizeof(*p->dev_objs), 0, socket);
+	p->shinfo = rte_zmalloc_socket(type, p->mp->size * sizeof(*p->shinfo), 0, socket);
+	if (p->offsets == NULL || p->dev_objs == NULL || p->shinfo == NULL)
+		return -ENOMEM;
+	return 0;
+}
+
+static int
+take_slots(struct mpm_pool *p, struct mpm_nic *nic, unsigned int want)
+{
+	unsigned int got;
+	char why[sizeof(p->reason)];
+	int ret;
+
+	ret = mpm_region_get(nic, p->rule.mkey, p->stride, &p->region, why, sizeof(why));
+	if (ret == -EBUSY) {
+		MPM_LOG(ERR, "pool %s not created (EINVAL), rule %s: %s", p->mp->name,
+			p->rule.origin, why);
+		return -EINVAL;
+	}
+	if (ret != 0)
+		return in_host_memory(p, ret, "%s", why);
+	got = mpm_region_take(p->region, p->stride, want, p->offsets);
+	p->slots = got;
+	if (got < p->mp->size && !p->rule.spill) {
+		MPM_LOG(ERR, "pool %s not created (ENOMEM), rule %s has spill=0: %u buffers of %zu bytes "
+			"need %zu bytes of device memory of %s, %u buffers fit, %zu bytes are missing; "
+			"make the pool smaller, raise size= or set spill=1", p->mp->name,
+			p->rule.origin, p->mp->size, p->stride, p->mp->size * p->stride, nic->name,
+			got, (p->mp->size - got) * p->stride);
+		release_slots(p);
+		return -ENOMEM;
+	}
+	if (got == 0) {
+		release_slots(p);
+		return in_host_memory(p, -ENOMEM, "no %zu bytes left of the device memory of %s",
+				      p->stride, nic->name);
+	}
+	MPM_LOG(NOTICE, "pool %s: %u of %u buffers, %zu bytes, in device memory of %s (%s), %u in "
+		"host memory", p->mp->name, got, p->mp->size, got * p->stride, nic->name,
+		nic->address, p->mp->size - got);
+	p->state = MPM_NEW;
+	return 0;
+}
+
+static int
+place(struct mpm_pool *p, unsigned int room)
+{
+	struct mpm_nic *nic;
+	unsigned int want;
+	char why[sizeof(p->reason)];
+	int ret;
+
+	p->stride = RTE_ALIGN_CEIL(room, MPM_GRAIN);
+	want = RTE_MIN(p->rule.size / p->stride, (uint64_t)p->mp->size);
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return in_host_memory(p, -ENOTSUP, "created in a secondary process");
+	if (want == 0)
+		return in_host_memory(p, -ENOMEM, "size= of rule %s is less than one buffer of %zu bytes",
+				      p->rule.origin, p->stride);
+	if (mpm_hooks_install() != 0)
+		return in_host_memory(p, -ENOTSUP, "%s", mpm_hooks_reason());
+	ret = mpm_devices_find(p->rule.dev, &nic, why, sizeof(why));
+	if (ret == -EINVAL) {
+		MPM_LOG(ERR, "pool %s not created (EINVAL): %s", p->mp->name, why);
+		return ret;
+	}
+	if (ret != 0)
+		return in_host_memory(p, ret, "%s", why);
+	ret = alloc_tables(p, want);
+	if (ret != 0)
+		return ret;
+	return take_slots(p, nic, want);
+}
+
+/* ---- creation ---- */
+
+static void
+pool_delete(struct mpm_pool *p)
+{
+	if (p == NULL)
+		return;
+	rte_free(p->store.objs);
+	rte_free(p->offsets);
+	rte_free(p->dev_objs);
+	rte_free(p->shinfo);
+	rte_free(p->home);
+	p->magic = 0;
+	rte_free(p);
+}
+
+static struct mpm_pool *
+pool_new(struct rte_mempool *mp)
+{
+	struct mpm_pool *p;
+
+	p = rte_zmalloc_socket("mlx5_memic_pool", sizeof(*p), RTE_CACHE_LINE_SIZE, mp->socket_id);
+	if (p == NULL)
+		return NULL;
+	p->magic = MPM_POOL_MAGIC;
+	p->mp = mp;
+	p->state = MPM_PLAIN;
+	p->stride = mp->elt_size;
+	rte_spinlock_init(&p->store.lock);
+	/* ring_mp_mc takes that many too, where an object is put twice */
+	p->store.cap = rte_align32pow2(mp->size + 1) - 1;
+	p->store.objs = rte_zmalloc_socket("mlx5_memic_pool",
+					   p->store.cap * sizeof(*p->store.objs),
+					   RTE_CACHE_LINE_SIZE, mp->socket_id);
+	if (p->store.objs == NULL) {
+		pool_delete(p);
+		return NULL;
+	}
+	return p;
+}
+
+static int
+match_and_place(struct mpm_pool *p)
+{
+	const struct rte_pktmbuf_pool_private *priv = pktmbuf_private(p->mp);
+	unsigned int room = priv == NULL ? 0 : priv->mbuf_data_room_size;
+	int ret;
+
+	ret = mpm_config_match(p->mp->name, room, &p->rule);
+	if (ret < 0)
+		return ret;
+	if (ret == 0) {
+		snprintf(p->reason, sizeof(p->reason), room == 0 ? "not a pool of packet buffers" :
+			 "no rule matches");
+		return 0;
+	}
+	return place(p, room);
+}
+
+int
+mpm_pool_alloc(struct rte_mempool *mp)
+{
+	struct mpm_pool *p;
+	int ret;
+
+	if (mp->pool_config != NULL) {
+		MPM_LOG(ERR, "pool %s not created (EINVAL): the configuration given to "
+			"rte_mempool_set_ops_byname() is of no kind that this version knows; pass NULL "
+			"and use rules", mp->name);
+		return -EINVAL;
+	}
+	ret = mpm_pin_init();
+	if (ret != 0)
+		return ret;
+	p = pool_new(mp);
+	if (p == NULL)
+		return -ENOMEM;
+	mpm_control_lock();
+	ret = match_and_place(p);
+	if (ret == 0) {
+		mp->pool_data = p;
+		TAILQ_INSERT_TAIL(&pools, p, next);
+	}
+	mpm_control_unlock();
+	if (ret != 0)
+		pool_delete(p);
+	return ret;
+}
+
+void
+mpm_pool_release(struct mpm_pool *p)
+{
+	mpm_control_lock();
+	if (p->region != NULL)
+		release_slots(p);
+	mpm_control_unlock();
+}
+
+void
+mpm_pool_free(struct rte_mempool *mp)
+{
+	struct mpm_pool *p = mp->pool_data;
+
+	if (!mpm_pool_valid(p))
+		return;
+	mpm_control_lock();
+	TAILQ_REMOVE(&pools, p, next);
+	mpm_host_mr_withdraw(p);
+	if (p->state == MPM_PINNED && (p->home == NULL || p->out != 0))
+		mpm_pin_orphan(p);
+	if (p->region != NULL)
+		release_slots(p);
+	mpm_control_unlock();
+	mp->pool_data = NULL;
+	pool_delete(p);
+}
+
+int
+mpm_pool_walk(int (*fn)(struct mpm_pool *p, void *arg), void *arg)
+{
+	struct mpm_pool *p;
+	int ret = 0;
+
+	mpm_control_lock();
+	TAILQ_FOREACH(p, &pools, next) {
+		ret = fn(p, arg);
+		if (ret != 0)
+			break;
+	}
+	mpm_control_unlock();
+	return ret;
+}
+
+void
+mpm_pool_exit(void)
+{
+	TAILQ_INIT(&pools);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#ifndef MPM_POOL_H
+#define MPM_POOL_H
+
+/**
+ * @file
+ * Pools of the ops mlx5_memic.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sys/queue.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+#include <rte_spinlock.h>
+
+#include "compat.h"
+#include "config.h"
+
+#define MPM_OPS_NAME "mlx5_memic"
+/** Tells a pool of ours from what another ops left in pool_data. */
+#define MPM_POOL_MAGIC 0x6d356d656d69634dULL
+
+struct mpm_region;
+
+/** States of a pool; those above MPM_PINNED have work to do before the first get. */
+enum mpm_state {
+	MPM_PLAIN,   /**< No buffer in device memory: an ordinary pool. */
+	MPM_PINNED,  /**< Buffers point where they belong. */
+	MPM_NEW,     /**< Slots taken, mbufs not yet pointed at them. */
+	MPM_PINNING, /**< Somebody is pointing them there. */
+};
+
+/**
+ * Objects that are in the pool: those with a buffer in device memory grow from the
+ * start of the array, the others from its end.
+ */
+struct mpm_store {
+	rte_spinlock_t lock;
+	unsigned int cap;
+	unsigned int dev_n;
+	unsigned int host_n;
+	void **objs;
+} MPM_CACHE_ALIGNED;
+
+struct mpm_pool {
+	uint64_t magic;
+	uint32_t state;    /**< enum mpm_state. */
+	uintptr_t tier_lo; /**< The device tier is the objects in [tier_lo, +tier_span). */
+	size_t tier_span;
+
+	/* what follows is not touched by get and put */
+	TAILQ_ENTRY(mpm_pool) next;
+	struct rte_mempool *mp;
+	struct mpm_rule rule;
+	struct mpm_region *region; /**< NULL in a pool without device memory. */
+	size_t stride;             /**< Bytes from one slot to the next. */
+	unsigned int slots;        /**< Objects of the device tier. */
+	uint32_t *offsets;         /**< Slot of each of them in the region. */
+	void **dev_objs;           /**< The device tier, ascending. */
+	uint8_t *home;             /**< At free: which of them were in the pool; NULL before. */
+	unsigned int out;          /**< At free: buffers of any tier that were not. */
+	struct rte_mbuf_ext_shared_info *shinfo; /**< One per object. */
+	unsigned int repinned;     /**< How often mbufs were initialised once more. */
+	char reason[256];          /**< Why the pool has no device memory. */
+
+	struct mpm_store store;
+} MPM_CACHE_ALIGNED;
+
+/** Whether an object belongs to the device tier. */
+static inline bool
+mpm_pool_is_dev(const struct mpm_pool *p, const void *obj)
+{
+	return (uintptr_t)obj - p->tier_lo < p->tier_span;
+}
+
+/** Whether pool_data is a pool of ours. */
+static inline bool
+mpm_pool_valid(const struct mpm_pool *p)
+{
+	return likely(p != NULL) && likely(p->magic == MPM_POOL_MAGIC);
+}
+
+/** The pool behind a mempool, or NULL for one of other ops. */
+struct mpm_pool *mpm_pool_of(const struct rte_mempool *mp);
+
+/** Ops alloc: match the pool against the rules and take slots. */
+int mpm_pool_alloc(struct rte_mempool *mp);
+
+/** Ops free: give slots back, quarantine those still out. */
+void mpm_pool_free(struct rte_mempool *mp);
+
+/** Give all slots of a pool that is not pinned back; takes the control lock. */
+void mpm_pool_release(struct mpm_pool *p);
+
+/**
+ * Call for each pool, with the control lock held throughout.
+ *
+ * @param fn callback; a return other than 0 ends the walk.
+ * @param arg its argument.
+ * @return what the last callback returned.
+ */
+int mpm_pool_walk(int (*fn)(struct mpm_pool *p, void *arg), void *arg);
+
+/** Forget all pools at exit, when their memory may be gone already. */
+void mpm_pool_exit(void);
+
+#endif /* MPM_POOL_H */

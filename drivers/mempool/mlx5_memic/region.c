@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sys/mman.h>
+
+#include <rte_common.h>
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_memory.h>
+
+#include "log.h"
+#include "mr_hook.h"
+#include "region.h"
+
+enum grain {
+	GRAIN_FREE,
+	GRAIN_USED,
+	GRAIN_QUARANTINED,
+};
+
+/** Regions that exist, for the end of the process. */
+#define REGIONS_MAX 32
+static struct mpm_region *all[REGIONS_MAX];
+
+/* ---- slots ---- */
+
+unsigned int
+mpm_region_take(struct mpm_region *r, size_t stride, unsigned int want, uint32_t *offsets)
+{
+	size_t need = stride / MPM_GRAIN;
+	unsigned int got = 0;
+	size_t run = 0;
+	size_t i;
+
+	for (i = 0; i < r->n_grains && got < want; i++) {
+		run = r->grains[i] == GRAIN_FREE ? run + 1 : 0;
+		if (run < need)
+			continue;
+		memset(&r->grains[i + 1 - need], GRAIN_USED, need);
+		offsets[got++] = (i + 1 - need) * MPM_GRAIN;
+		run = 0;
+	}
+	r->used += got * stride;
+	return got;
+}
+
+static void
+mark(struct mpm_region *r, size_t stride, uint32_t offset, enum grain state)
+{
+	memset(&r->grains[offset / MPM_GRAIN], state, stride / MPM_GRAIN);
+	r->used -= stride;
+}
+
+void
+mpm_region_give(struct mpm_region *r, size_t stride, uint32_t offset)
+{
+	mark(r, stride, offset, GRAIN_FREE);
+}
+
+void
+mpm_region_quarantine(struct mpm_region *r, size_t stride, uint32_t offset)
+{
+	mark(r, stride, offset, GRAIN_QUARANTINED);
+	r->quarantined += stride;
+}
+
+/* ---- bringing a region into service ---- */
+
+/*
+ * The PMD merges adjoining ranges of a pool into one registration, which no single key
+ * could answer: keep other mappings from adjoining the region.
+ */
+static void *
+guard_page(void *where, size_t page)
+{
+	void *p = mmap(where, page, PROT_NONE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	/* kernels before 4.17 take the flag for a hint */
+	if (p != where) {
+		munmap(p, page);
+		return NULL;
+	}
+	return p;
+}
+
+static void
+set_bounds(struct mpm_region *r)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	uint8_t *addr = memic_dm_addr(r->dm);
+	uint8_t *end = addr + memic_dm_length(r->dm);
+
+	r->base = RTE_PTR_ALIGN_CEIL(addr, MPM_GRAIN);
+	r->len = RTE_ALIGN_FLOOR((size_t)(end - r->base), MPM_GRAIN);
+	r->n_grains = r->len / MPM_GRAIN;
+	/* the kernel maps whole pages (mlx5_ib_mmap), so the rounding stays inside */
+	r->page_base = RTE_PTR_ALIGN_FLOOR(addr, page);
+	r->page_len = (uint8_t *)RTE_PTR_ALIGN_CEIL(end, page) - r->page_base;
+	r->guard[0] = guard_page(r->page_base - page, page);
+	r->guard[1] = guard_page(r->page_base + r->page_len, page);
+}
+
+static int
+settle_mode(struct mpm_region *r, enum mpm_mkey mkey, char *why, size_t why_len)
+{
+	static const enum memic_mkey_mode modes[] = { MEMIC_MKEY_KLM, MEMIC_MKEY_KSM };
+	struct ibv_pd *pd = LIST_FIRST(&r->nic->pds)->pd;
+	int ret = -EOPNOTSUPP;
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(modes); i++) {
+		if (r->settled && r->mode != modes[i])
+			continue;
+		if (mkey != MPM_MKEY_AUTO &&
+		    strcmp(mpm_mkey_name(mkey), memic_mkey_mode_name(modes[i])) != 0)
+			continue;
+		r->mode = modes[i];
+		ret = mpm_keys_make(r, pd);
+		if (ret == 0) {
+			r->settled = true;
+			return 0;
+		}
+		snprintf(why, why_len, "no %s key over its device memory: %s",
+			 memic_mkey_mode_name(modes[i]), memic_last_error());
+		MPM_LOG(INFO, "%s: %s", r->nic->name, why);
+	}
+	return ret;
+}
+
+static int
+tell_eal(struct mpm_region *r, char *why, size_t why_len)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	if (r->extmem)
+		return 0;
+	/* no IO addresses: only a device that works with virtual ones can use the memory */
+	if (rte_extmem_register(r->page_base, r->page_len, NULL, 0, page) != 0) {
+		snprintf(why, why_len, "rte_extmem_register of %zu bytes at %p: %s", r->page_len,
+			 (void *)r->page_base, rte_strerror(rte_errno));
+		return -rte_errno;
+	}
+	r->extmem = true;
+	return 0;
+}
+
+/*
+ * Puts the region into the PMD's global cache, where Tx of clones and of pools that no
+ * Rx queue uses finds it.
+ */
+static int
+tell_pmd(struct mpm_region *r, char *why, size_t why_len)
+{
+	struct rte_device *dev;
+
+	if (r->dma_mapped)
+		return 0;
+	dev = mpm_nic_eal_device(r->nic);
+	if (dev == NULL) {
+		snprintf(why, why_len, "no device %s on the PCI or auxiliary bus (ENODEV)",
+			 r->nic->address);
+		return -ENODEV;
+	}
+	if (rte_dev_dma_map(dev, r->page_base, (uintptr_t)r->page_base, r->page_len) != 0) {
+		snprintf(why, why_len, "rte_dev_dma_map of %zu bytes at %p on %s: %s", r->page_len,
+			 (void *)r->page_base, rte_dev_name(dev), rte_strerror(rte_errno));
+		return rte_errno == 0 ? -EIO : -rte_errno;
+	}
+	r->dma_mapped = true;
+	return 0;
+}
+
+static int
+region_join(struct mpm_region *r, enum mpm_mkey mkey, char *why, size_t why_len)
+{
+	int ret;
+
+	if (!r->published) {
+		mpm_keys_publish(r);
+		r->published = true;
+	}
+	ret = settle_mode(r, mkey, why, why_len);
+	if (ret == 0)
+		ret = tell_eal(r, why, why_len);
+	if (ret == 0)
+		ret = tell_pmd(r, why, why_len);
+	return ret;
+}
+
+static void
+untell_pmd(struct mpm_region *r)
+{
+	struct rte_device *dev;
+
+	/* with the PD went the PMD's cache */
+	if (!r->dma_mapped || !mpm_nic_alive(r->nic))
+		return;
+	dev = mpm_nic_eal_device(r->nic);
+	if (dev != NULL &&
+	    rte_dev_dma_unmap(dev, r->page_base, (uintptr_t)r->page_base, r->page_len) != 0)
+		MPM_LOG(WARNING, "rte_dev_dma_unmap of %zu bytes at %p on %s: %s", r->page_len,
+			(void *)r->page_base, r->nic->address, rte_strerror(rte_errno));
+	r->dma_mapped = false;
+}
+
+static void
+untell_eal(struct mpm_region *r)
+{
+	if (!r->extmem)
+		return;
+	if (rte_extmem_unregister(r->page_base, r->page_len) != 0)
+		MPM_LOG(WARNING, "rte_extmem_unregister of %zu bytes at %p: %s", r->page_len,
+			(void *)r->page_base, rte_strerror(rte_errno));
+	r->extmem = false;
+}
+
+/* ---- life ---- */
+
+static int
+remember(struct mpm_region *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < REGIONS_MAX; i++) {
+		if (all[i] == NULL) {
+			all[i] = r;
+			return 0;
+		}
+	}
+	return -ENOSPC;
+}
+
+static void
+forget(struct mpm_region *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < REGIONS_MAX; i++)
+		if (all[i] == r)
+			all[i] = NULL;
+}
+
+static void
+drop_guards(struct mpm_region *r)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(r->guard); i++)
+		if (r->guard[i] != NULL)
+			munmap(r->guard[i], page);
+}
+
+/* A region that cannot be freed stays with its device, to be tried again or used again. */
+static void
+region_destroy(struct mpm_region *r, bool eal)
+{
+	struct mpm_nic *nic = r->nic;
+
+	if (eal)
+		untell_pmd(r);
+	if (r->published && mpm_keys_withdraw(r) != 0)
+		return;
+	r->published = false;
+	if (eal)
+		untell_eal(r);
+	if (memic_dm_free(r->dm) != 0) {
+		MPM_LOG(ERR, "%s: %s", nic->name, memic_last_error());
+		return;
+	}
+	if (memic_device_close(r->dev) != 0)
+		MPM_LOG(WARNING, "%s: %s", nic->name, memic_last_error());
+	drop_guards(r);
+	forget(r);
+	free(r->grains);
+	free(r);
+	nic->region = NULL;
+	mpm_nic_put(nic);
+}
+
+/* A size of 0 is common: many VFs, and firmware that was told so. */
+static int
+check_caps(const struct mpm_region *r, size_t least, char *why, size_t why_len)
+{
+	const struct memic_caps *caps = memic_device_caps(r->dev);
+
+	if (!caps->memic || caps->max_dm_size == 0) {
+		snprintf(why, why_len, "%s (%s) has no device memory (EOPNOTSUPP)", r->nic->name,
+			 r->nic->address);
+		return -EOPNOTSUPP;
+	}
+	if (caps->max_dm_size < least) {
+		snprintf(why, why_len, "%s (%s) has %" PRIu64 " bytes of device memory, one buffer "
+			 "takes %zu (ENOMEM)", r->nic->name, r->nic->address, caps->max_dm_size,
+			 least);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int
+region_alloc(struct mpm_region *r, size_t least, char *why, size_t why_len)
+{
+	int ret;
+
+	ret = memic_device_adopt(r->nic->ctx, &r->dev);
+	if (ret != 0)
+		goto err_explain;
+	ret = check_caps(r, least, why, why_len);
+	if (ret != 0)
+		goto err_close;
+	ret = memic_dm_alloc_most(r->dev, memic_device_caps(r->dev)->max_dm_size, least, &r->dm);
+	if (ret != 0) {
+		snprintf(why, why_len, "%s", memic_last_error());
+		goto err_close;
+	}
+	set_bounds(r);
+	r->grains = calloc(r->n_grains, sizeof(*r->grains));
+	if (r->grains == NULL) {
+		snprintf(why, why_len, "no memory for a map of slots (ENOMEM)");
+		ret = -ENOMEM;
+		goto err_free_dm;
+	}
+	return 0;
+
+err_free_dm:
+	drop_guards(r);
+	memic_dm_free(r->dm);
+err_close:
+	memic_device_close(r->dev);
+	return ret;
+err_explain:
+	snprintf(why, why_len, "%s", memic_last_error());
+	return ret;
+}
+
+static int
+region_new(struct mpm_nic *nic, enum mpm_mkey mkey, size_t least, struct mpm_region **out,
+	   char *why, size_t why_len)
+{
+	struct mpm_region *r = calloc(1, sizeof(*r));
+	int ret;
+
+	if (r == NULL || remember(r) != 0) {
+		snprintf(why, why_len, "no memory for one more region (ENOMEM)");
+		free(r);
+		return -ENOMEM;
+	}
+	r->nic = nic;
+	ret = region_alloc(r, least, why, why_len);
+	if (ret != 0) {
+		forget(r);
+		free(r);
+		return ret;
+	}
+	nic->region = r;
+	ret = region_join(r, mkey, why, why_len);
+	if (ret != 0) {
+		region_destroy(r, true);
+		return ret;
+	}
+	MPM_LOG(INFO, "%s (%s): %zu bytes of device memory at %p, %s keys", nic->name, nic->address,
+		r->len, (void *)r->base, memic_mkey_mode_name(r->mode));
+	*out = r;
+	return 0;
+}
+
+int
+mpm_region_get(struct mpm_nic *nic, enum mpm_mkey mkey, size_t least, struct mpm_region **out,
+	       char *why, size_t why_len)
+{
+	struct mpm_region *r = nic->region;
+	int ret;
+
+	if (r == NULL) {
+		ret = region_new(nic, mkey, least, &r, why, why_len);
+		if (ret != 0)
+			return ret;
+	} else if (r->settled && mkey != MPM_MKEY_AUTO &&
+		   strcmp(mpm_mkey_name(mkey), memic_mkey_mode_name(r->mode)) != 0) {
+		snprintf(why, why_len, "mkey=%s, but another pool has settled %s keys for the device "
+			 "memory of %s: give both rules the same mkey=", mpm_mkey_name(mkey),
+			 memic_mkey_mode_name(r->mode), nic->name);
+		return -EBUSY;
+	} else {
+		ret = region_join(r, mkey, why, why_len);
+		if (ret != 0)
+			return ret;
+	}
+	r->users++;
+	*out = r;
+	return 0;
+}
+
+/* Somebody may still write to a quarantined slot as long as the device is open. */
+static void
+region_reap(struct mpm_region *r)
+{
+	if (r->users == 0 && (r->quarantined == 0 || !mpm_nic_alive(r->nic)))
+		region_destroy(r, true);
+}
+
+void
+mpm_region_put(struct mpm_region *r)
+{
+	r->users--;
+	region_reap(r);
+}
+
+void
+mpm_region_device_gone(struct mpm_region *r)
+{
+	r->dma_mapped = false;
+	region_reap(r);
+}
+
+void
+mpm_region_exit(void)
+{
+	unsigned int i;
+
+	/* where the PMD's PD lives its queues do too, and the kernel takes all at once */
+	for (i = 0; i < REGIONS_MAX; i++)
+		if (all[i] != NULL && !mpm_nic_alive(all[i]->nic))
+			region_destroy(all[i], false);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "card.h"
+#include "emu.h"
+#include "objects.h"
+#include "verbs.h"
+
+/* The card of this process: made when the library is loaded, reported when it goes. */
+
+struct emu_dev *emu_devs;
+unsigned int emu_dev_count;
+
+static struct emu_config config;
+static pid_t owner;             /* a forked child does not report */
+static bool reported;
+
+static void
+make_dev(struct emu_dev *dev, unsigned int index)
+{
+	static const uint8_t mac[6] = { 0xb8, 0x59, 0x9f, 0xaa, 0xbb, 0xcc };
+
+	dev->index = index;
+	snprintf(dev->name, sizeof(dev->name), "mlx5_%u", index);
+	snprintf(dev->netdev, sizeof(dev->netdev), "emu%u", index);
+	memcpy(dev->mac, mac, sizeof(mac));
+	dev->mac[5] += index;
+	dev->cfg = &config;
+	dev->preset = config.preset;
+	dev->next_num = 0x40;
+	LIST_INIT(&dev->cqs);
+	LIST_INIT(&dev->sqs);
+	LIST_INIT(&dev->rqs);
+	TAILQ_INIT(&dev->flows);
+}
+
+static void
+give_up(const char *what)
+{
+	fprintf(stderr, "mlx5emu: %s\n", what);
+	_exit(2);
+}
+
+static void
+forget_in_child(void)
+{
+	emu_dev_count = 0; /* the engine thread did not come along: no card here */
+}
+
+__attribute__((constructor)) static void
+card_init(void)
+{
+	const char *text = getenv(EMU_ENV);
+	char err[256];
+
+	if (text == NULL)
+		return; /* preloaded without the launcher: no card */
+	if (emu_config_from_text(&config, text, err, sizeof(err)) != 0)
+		give_up(err);
+	if (config.trace[0] != '\0')
+		emu_trace_open(config.trace);
+	emu_devs = calloc(config.ports, sizeof(*emu_devs));
+	if (emu_devs == NULL)
+		give_up("out of memory");
+	for (unsigned int i = 0; i < config.ports; i++) {
+		make_dev(&emu_devs[i], i);
+		if (emu_memic_init(&emu_devs[i].memic, config.memic_bytes) != 0)
+			give_up("cannot make the device memory: memfd_create failed");
+	}
+	owner = getpid();
+	pthread_atfork(NULL, NULL, forget_in_child);
+	emu_dev_count = config.ports;
+}
+
+/* ---- report ---- */
+
+static void
+tell_alive(const struct emu_obj *obj)
+{
+	fprintf(stderr, "mlx5emu: %s: %s %u is still alive (%u users)\n", obj->file->dev->name,
+		obj->class->name, obj->handle, obj->users);
+}
+
+static void
+report(bool final)
+{
+	unsigned int leaked;
+
+	emu_lock();
+	leaked = emu_objects_alive(final ? tell_alive : NULL);
+	if (config.stats[0] != '\0' && emu_stats_write(config.stats, leaked) != 0)
+		fprintf(stderr, "mlx5emu: cannot write %s\n", config.stats);
+	emu_unlock();
+}
+
+void
+emu_card_changed(void)
+{
+	if (reported)
+		report(false);
+}
+
+__attribute__((destructor)) static void
+card_fini(void)
+{
+	/* programs that the command ran on the way leave the file to the one that mattered */
+	if (emu_dev_count == 0 || getpid() != owner || !emu_context_opened)
+		return;
+	emu_engine_stop();
+	reported = true;
+	report(true);
+	emu_report_print(stderr);
+}

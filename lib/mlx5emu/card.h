@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#ifndef MLX5EMU_CARD_H
+#define MLX5EMU_CARD_H
+
+/* The character device that the generated sysfs names, as the kernel's IB_UVERBS_MAJOR. */
+enum { EMU_NODE_MAJOR = 231, EMU_NODE_MINOR = 192 };
+
+/*
+ * Something was created or destroyed. After the exit report was written (from a
+ * destructor) other destructors may still tear down: then it is written again.
+ */
+void emu_card_changed(void);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include "emu.h"
+#include "uapi.h"
+#include "verbs.h"
+#include "vma.h"
+
+#define MAX_CQE ((1u << 22) - 1)
+#define COMP_VECTORS 16
+
+static int
+cq_destroy(struct emu_obj *obj, bool forced)
+{
+	(void)forced;
+	LIST_REMOVE(&((struct emu_verbs_cq *)obj)->cq, next);
+	return 0;
+}
+
+const struct emu_class emu_cq_class = {
+	.type = UVERBS_OBJECT_CQ, .name = "CQ", .destroy = cq_destroy,
+};
+
+struct emu_cq *
+emu_cq_find(struct emu_dev *dev, uint32_t num)
+{
+	struct emu_cq *cq;
+
+	LIST_FOREACH(cq, &dev->cqs, next)
+		if (cq->num == num)
+			return cq;
+	return NULL;
+}
+
+/* create_cq_user() in hw/mlx5/cq.c */
+static int
+check_create(const struct mlx5_ib_create_cq *req, uint64_t cqe, uint64_t vector, uint64_t flags,
+	     uint32_t *entries)
+{
+	int err;
+
+	if (cqe == 0 || cqe > MAX_CQE || vector >= COMP_VECTORS)
+		return -EINVAL;
+	if (flags & ~(uint64_t)IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN) {
+		emu_trace("  CQ flags 0x%llx are not emulated", (unsigned long long)flags);
+		return -EOPNOTSUPP;
+	}
+	if (req->flags & ~(MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD |
+			   MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX))
+		return req->flags & MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS ? -EOPNOTSUPP : -EINVAL;
+	if (req->flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD)
+		return -EOPNOTSUPP; /* the capability is not there */
+	if (req->cqe_size != 64 && req->cqe_size != 128)
+		return -EINVAL;
+	if (req->reserved0 != 0 || req->reserved1 != 0)
+		return -EINVAL;
+	for (*entries = 1; *entries < cqe + 1; *entries <<= 1)
+		;
+	err = emu_user_range_check(req->buf_addr, (uint64_t)*entries * req->cqe_size, true);
+	return err != 0 ? err : emu_user_range_check(req->db_addr, 8, true);
+}
+
+static int
+attach_channel(struct emu_call *call, struct emu_verbs_cq *cq)
+{
+	int fd = emu_in_fd(call, UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL);
+	struct emu_channel *channel;
+
+	if (fd < 0)
+		return 0;
+	channel = emu_channel_of_fd(call->file, fd, UVERBS_OBJECT_COMP_CHANNEL);
+	if (channel == NULL)
+		return -EBADF;
+	emu_channel_watch(channel, &cq->cq,
+			  emu_in_u64(call, UVERBS_ATTR_CREATE_CQ_USER_HANDLE, 0));
+	return 0;
+}
+
+static int
+cq_create(struct emu_call *call)
+{
+	uint64_t cqe = emu_in_u64(call, UVERBS_ATTR_CREATE_CQ_CQE, 0);
+	uint64_t flags = emu_in_u64(call, UVERBS_ATTR_CREATE_CQ_FLAGS, 0);
+	struct mlx5_ib_create_cq_resp resp = { 0 };
+	struct mlx5_ib_create_cq req;
+	struct emu_verbs_cq *cq;
+	uint32_t entries, got;
+	int err;
+
+	if (emu_in(call, UVERBS_ATTR_UHW_IN, &req, sizeof(req)) != 0)
+		return -EINVAL;
+	err = check_create(&req, cqe, emu_in_u64(call, UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, 0),
+			   flags, &entries);
+	if (err != 0)
+		return err;
+	cq = emu_obj_new(call->file, &emu_cq_class, sizeof(*cq));
+	if (cq == NULL)
+		return -ENOMEM;
+	cq->cq = (struct emu_cq){
+		.dev = call->dev,
+		.num = emu_next_num(call->dev),
+		.entries = entries,
+		.entry_size = req.cqe_size,
+		.buf = (uint8_t *)(uintptr_t)req.buf_addr,
+		.dbrec = (uint32_t *)(uintptr_t)req.db_addr,
+		.ignore_overrun = flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN,
+	};
+	err = attach_channel(call, cq);
+	got = entries - 1;
+	resp.cqn = cq->cq.num;
+	if (err == 0)
+		err = emu_out(call, UVERBS_ATTR_CREATE_CQ_RESP_CQE, &got, sizeof(got));
+	if (err == 0)
+		err = emu_out(call, UVERBS_ATTR_UHW_OUT, &resp, sizeof(resp));
+	if (err != 0) {
+		emu_obj_discard(&cq->obj);
+		return err;
+	}
+	err = emu_out_obj(call, UVERBS_ATTR_CREATE_CQ_HANDLE, &cq->obj);
+	if (err == 0)
+		LIST_INSERT_HEAD(&call->dev->cqs, &cq->cq, next);
+	return err;
+}
+
+/*
+ * The library waits until it has acknowledged as many events as we say were
+ * reported, so those sent and not yet read are taken back first, as in
+ * ib_uverbs_release_ucq(). Destroying is thus done here, not by the codec.
+ */
+static int
+cq_destroy_method(struct emu_call *call)
+{
+	struct emu_verbs_cq *cq = emu_obj(call, UVERBS_ATTR_DESTROY_CQ_HANDLE);
+	struct ib_uverbs_destroy_cq_resp resp = { 0 };
+	int err;
+
+	if (cq->obj.users > 0)
+		return -EBUSY;
+	if (cq->cq.event != NULL)
+		cq->cq.events -= emu_channel_recall(cq->cq.event_arg, cq->cq.event_tag);
+	resp.comp_events_reported = cq->cq.events;
+	err = emu_out(call, UVERBS_ATTR_DESTROY_CQ_RESP, &resp, sizeof(resp));
+	return err != 0 ? err : emu_obj_destroy(&cq->obj, false);
+}
+
+static const struct emu_method methods[] = {
+	EMU_METHOD(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, "CQ_CREATE", cq_create,
+		EMU_SPECS(
+			EMU_OBJ(UVERBS_ATTR_CREATE_CQ_HANDLE, UVERBS_OBJECT_CQ, EMU_OBJ_NEW),
+			EMU_IN(UVERBS_ATTR_CREATE_CQ_CQE, 4),
+			EMU_IN(UVERBS_ATTR_CREATE_CQ_USER_HANDLE, 8),
+			EMU_OPT_FD(UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL,
+				   UVERBS_OBJECT_COMP_CHANNEL, EMU_OBJ_READ),
+			EMU_IN(UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, 4),
+			EMU_FLAGS(UVERBS_ATTR_CREATE_CQ_FLAGS),
+			EMU_OUT(UVERBS_ATTR_CREATE_CQ_RESP_CQE, 4),
+			EMU_OPT_FD(UVERBS_ATTR_CREATE_CQ_EVENT_FD, UVERBS_OBJECT_ASYNC_EVENT,
+				   EMU_OBJ_READ),
+			EMU_UHW)),
+	EMU_METHOD(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_DESTROY, "CQ_DESTROY", cq_destroy_method,
+		EMU_SPECS(
+			EMU_OBJ(UVERBS_ATTR_DESTROY_CQ_HANDLE, UVERBS_OBJECT_CQ, EMU_OBJ_READ),
+			EMU_OUT(UVERBS_ATTR_DESTROY_CQ_RESP,
+				sizeof(struct ib_uverbs_destroy_cq_resp)))),
+};
+
+EMU_METHOD_TABLE(emu_cq_table, methods);

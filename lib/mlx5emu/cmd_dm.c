@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdlib.h>
+
+#include "emu.h"
+#include "uapi.h"
+#include "verbs.h"
+#include "vma.h"
+
+/* Device memory; hw/mlx5/dm.c is the model of all of it. */
+
+#define GRANULE 64u             /* MLX5_MEMIC_BASE_SIZE */
+#define LOG_GRANULE 6u          /* MLX5_MEMIC_BASE_ALIGN */
+
+/* Pages of the window, taken until the object and every mapping let go. */
+struct emu_memic_range {
+	struct emu_mmap_entry entry; /* first: the release callback casts back */
+	struct emu_dev *dev;
+	uint64_t size;
+	uint32_t page;
+};
+
+static void
+range_release(struct emu_mmap_entry *entry)
+{
+	struct emu_memic_range *range = (struct emu_memic_range *)entry;
+
+	emu_trace("%s: %llu bytes of MEMIC are free again", range->dev->name,
+		  (unsigned long long)range->size);
+	emu_memic_give(&range->dev->memic, range->size, range->page);
+	free(range);
+}
+
+static int
+dm_destroy(struct emu_obj *obj, bool forced)
+{
+	struct emu_dm *dm = (struct emu_dm *)obj;
+
+	(void)forced;
+	if (dm->range != NULL)
+		emu_mmap_entry_put(&dm->range->entry);
+	return 0;
+}
+
+const struct emu_class emu_dm_class = {
+	.type = UVERBS_OBJECT_DM, .name = "DM", .destroy = dm_destroy,
+};
+
+static int
+range_take(struct emu_file *file, uint64_t size, struct emu_memic_range **out)
+{
+	struct emu_memic_range *range = calloc(1, sizeof(*range));
+	int err = -ENOMEM;
+
+	if (range == NULL)
+		return -ENOMEM;
+	range->dev = file->dev;
+	range->size = size;
+	err = emu_memic_take(&file->dev->memic, size, &range->page);
+	if (err != 0)
+		goto err_free;
+	range->entry = (struct emu_mmap_entry){
+		.file = file,
+		.len = (size + 4095) / 4096 * 4096,
+		.fd = file->dev->memic.fd,
+		.fd_off = (off_t)range->page * 4096,
+		.release = range_release,
+	};
+	err = emu_mmap_entry_add(&range->entry, EMU_MMAP_DEVICE_MEM);
+	if (err != 0)
+		goto err_give;
+	*out = range;
+	return 0;
+
+err_give:
+	emu_memic_give(&file->dev->memic, size, range->page);
+err_free:
+	free(range);
+	return err;
+}
+
+/* handle_alloc_dm_memic(), mlx5_cmd_alloc_memic() */
+static int
+alloc_memic(struct emu_call *call, uint64_t length, uint32_t log_align)
+{
+	uint64_t size = (length + GRANULE - 1) / GRANULE * GRANULE, start_offset = 0;
+	uint32_t align = log_align < LOG_GRANULE ? 0 : log_align - LOG_GRANULE;
+	struct emu_dm *dm;
+	uint16_t index;
+	int err;
+
+	if (call->dev->memic.bytes == 0)
+		return -EOPNOTSUPP; /* the device_mem_cap.memic bit is clear */
+	if (size == 0 || size < length || align > EMU_MEMIC_LOG_MAX_ALIGN)
+		return -EINVAL;
+	dm = emu_obj_new(call->file, &emu_dm_class, sizeof(*dm));
+	if (dm == NULL)
+		return -ENOMEM;
+	err = range_take(call->file, size, &dm->range);
+	if (err != 0)
+		goto err_discard;
+	dm->length = length;
+	dm->size = size;
+	dm->base = call->dev->memic.va + (size_t)dm->range->page * 4096;
+	index = dm->range->entry.index & 0xffff;
+	err = emu_out(call, MLX5_IB_ATTR_ALLOC_DM_RESP_PAGE_INDEX, &index, sizeof(index));
+	if (err == 0)
+		err = emu_out(call, MLX5_IB_ATTR_ALLOC_DM_RESP_START_OFFSET, &start_offset,
+			      sizeof(start_offset));
+	if (err != 0)
+		goto err_put;
+	emu_trace("  %llu bytes of MEMIC at page %u, mmap index %u",
+		  (unsigned long long)size, dm->range->page, index);
+	return emu_out_obj(call, UVERBS_ATTR_ALLOC_DM_HANDLE, &dm->obj);
+
+err_put:
+	emu_mmap_entry_put(&dm->range->entry);
+err_discard:
+	emu_obj_discard(&dm->obj);
+	return err;
+}
+
+/* handle_alloc_dm_sw_icm(): there is no sw_owner capability here */
+static int
+alloc_sw_icm(void)
+{
+	if (!emu_capable(CAP_SYS_RAWIO) || !emu_capable(CAP_NET_RAW))
+		return -EPERM;
+	return -EOPNOTSUPP;
+}
+
+static int
+dm_alloc(struct emu_call *call)
+{
+	uint64_t length = emu_in_u64(call, UVERBS_ATTR_ALLOC_DM_LENGTH, 0);
+	uint32_t log_align = emu_in_u64(call, UVERBS_ATTR_ALLOC_DM_ALIGNMENT, 0);
+	uint64_t type = emu_in_u64(call, MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE,
+				   MLX5_IB_UAPI_DM_TYPE_MEMIC);
+
+	emu_trace("  DM type %llu length %llu log_align %u", (unsigned long long)type,
+		  (unsigned long long)length, log_align);
+	switch (type) {
+	case MLX5_IB_UAPI_DM_TYPE_MEMIC:
+		return alloc_memic(call, length, log_align);
+	case MLX5_IB_UAPI_DM_TYPE_STEERING_SW_ICM:
+	case MLX5_IB_UAPI_DM_TYPE_HEADER_MODIFY_SW_ICM:
+	case MLX5_IB_UAPI_DM_TYPE_HEADER_MODIFY_PATTERN_SW_ICM:
+		return alloc_sw_icm();
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+static int
+dm_query(struct emu_call *call)
+{
+	struct emu_dm *dm = emu_obj(call, MLX5_IB_ATTR_QUERY_DM_REQ_HANDLE);
+	uint16_t index = dm->range->entry.index & 0xffff;
+	uint64_t start_offset = 0;
+	int err;
+
+	err = emu_out(call, MLX5_IB_ATTR_QUERY_DM_RESP_PAGE_INDEX, &index, sizeof(index));
+	if (err == 0)
+		err = emu_out(call, MLX5_IB_ATTR_QUERY_DM_RESP_START_OFFSET, &start_offset, 8);
+	if (err == 0)
+		err = emu_out(call, MLX5_IB_ATTR_QUERY_DM_RESP_LENGTH, &dm->length, 8);
+	return err;
+}
+
+static const struct emu_method methods[] = {
+	EMU_METHOD(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC, "DM_ALLOC", dm_alloc,
+		EMU_SPECS(
+			EMU_OBJ(UVERBS_ATTR_ALLOC_DM_HANDLE, UVERBS_OBJECT_DM, EMU_OBJ_NEW),
+			EMU_IN(UVERBS_ATTR_ALLOC_DM_LENGTH, 8),
+			EMU_IN(UVERBS_ATTR_ALLOC_DM_ALIGNMENT, 4),
+			EMU_OUT(MLX5_IB_ATTR_ALLOC_DM_RESP_START_OFFSET, 8),
+			EMU_OUT(MLX5_IB_ATTR_ALLOC_DM_RESP_PAGE_INDEX, 2),
+			EMU_OPT_CONST(MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE))),
+	EMU_METHOD(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_FREE, "DM_FREE", NULL,
+		EMU_SPECS(EMU_OBJ(UVERBS_ATTR_FREE_DM_HANDLE, UVERBS_OBJECT_DM,
+				  EMU_OBJ_DESTROY))),
+	EMU_METHOD(UVERBS_OBJECT_DM, MLX5_IB_METHOD_DM_QUERY, "DM_QUERY", dm_query,
+		.driver = true,
+		EMU_SPECS(
+			EMU_OBJ(MLX5_IB_ATTR_QUERY_DM_REQ_HANDLE, UVERBS_OBJECT_DM, EMU_OBJ_READ),
+			EMU_OUT(MLX5_IB_ATTR_QUERY_DM_RESP_START_OFFSET, 8),
+			EMU_OUT(MLX5_IB_ATTR_QUERY_DM_RESP_PAGE_INDEX, 2),
+			EMU_OUT(MLX5_IB_ATTR_QUERY_DM_RESP_LENGTH, 8))),
+};
+
+EMU_METHOD_TABLE(emu_dm_table, methods);

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "emu.h"
+
+/*
+ * The thread that is the card. It polls doorbell records, which is enough: software
+ * writes the record before it rings the doorbell. All it does is under the lock that the
+ * command side takes for a command, in rounds of bounded work.
+ */
+#define SQ_BUDGET 32            /* WQEs of one queue in a round */
+#define RQ_BUDGET 64
+
+/*
+ * Without work it spins for a while, then sleeps for a share of the time since there was
+ * some: a first frame waits that much longer, at most a millisecond.
+ */
+#define SPIN_NS 500000
+#define SLEEP_SHARE 16
+#define SLEEP_MAX_NS 1000000
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned int waiters;    /* threads of the command side that want the lock */
+
+static pthread_t thread;
+static bool running;            /* the thread is to be joined; under control */
+static bool stopping;
+static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
+static cpu_set_t start_cpus;
+
+/*
+ * EAL pins its main thread before the first device is opened, and the engine would
+ * inherit that one CPU. So remember what the process was started with.
+ */
+__attribute__((constructor)) static void
+remember_cpus(void)
+{
+	if (sched_getaffinity(0, sizeof(start_cpus), &start_cpus) != 0)
+		CPU_ZERO(&start_cpus);
+}
+
+void
+emu_lock(void)
+{
+	__atomic_add_fetch(&waiters, 1, __ATOMIC_SEQ_CST);
+	pthread_mutex_lock(&lock);
+	__atomic_sub_fetch(&waiters, 1, __ATOMIC_SEQ_CST);
+}
+
+void
+emu_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* A mutex is not fair: who sleeps for it loses against a thread that never does. */
+static void
+give_way(void)
+{
+	while (__atomic_load_n(&waiters, __ATOMIC_SEQ_CST) > 0)
+		sched_yield();
+}
+
+static bool
+poll_dev(struct emu_dev *dev)
+{
+	bool work = false;
+	struct emu_sq *sq;
+	struct emu_rq *rq;
+	struct emu_cq *cq;
+
+	if (dev->removed)
+		return false;
+	LIST_FOREACH(sq, &dev->sqs, next)
+		work |= emu_sq_run(sq, SQ_BUDGET);
+	LIST_FOREACH(rq, &dev->rqs, next)
+		work |= emu_rq_run(rq, RQ_BUDGET);
+	work |= emu_wire_poll(dev);
+	LIST_FOREACH(cq, &dev->cqs, next)
+		work |= emu_cq_poll_arm(cq);
+	return work;
+}
+
+static bool
+poll_all(void)
+{
+	bool work = false;
+	unsigned int i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < emu_dev_count; i++)
+		work |= poll_dev(&emu_devs[i]);
+	pthread_mutex_unlock(&lock);
+	return work;
+}
+
+static void
+back_off(uint64_t idle_ns)
+{
+	struct timespec t = { 0, (long)(idle_ns / SLEEP_SHARE) };
+
+	if (idle_ns < SPIN_NS) {
+		/* With fewer CPUs than busy threads the others get on. */
+		sched_yield();
+		return;
+	}
+	if (idle_ns / SLEEP_SHARE > SLEEP_MAX_NS)
+		t.tv_nsec = SLEEP_MAX_NS;
+	nanosleep(&t, NULL);
+}
+
+static void *
+engine_main(void *arg)
+{
+	uint64_t last_work = emu_clock();
+
+	(void)arg;
+	if (CPU_COUNT(&start_cpus) > 0)
+		sched_setaffinity(0, sizeof(start_cpus), &start_cpus);
+	while (!__atomic_load_n(&stopping, __ATOMIC_ACQUIRE)) {
+		bool work = poll_all();
+		uint64_t now = emu_clock();
+
+		give_way();
+		if (work)
+			last_work = now;
+		else
+			back_off(now - last_work);
+	}
+	return NULL;
+}
+
+static void
+before_fork(void)
+{
+	pthread_mutex_lock(&control);
+	emu_lock();
+}
+
+static void
+after_fork(void)
+{
+	emu_unlock();
+	pthread_mutex_unlock(&control);
+}
+
+static void
+in_child(void)
+{
+	running = false;
+	__atomic_store_n(&waiters, 0, __ATOMIC_SEQ_CST);
+	after_fork();
+}
+
+static int
+start_thread(void)
+{
+	static bool fork_handled;
+	sigset_t all, old;
+	int err;
+
+	if (!fork_handled) {
+		err = pthread_atfork(before_fork, after_fork, in_child);
+		if (err != 0)
+			return -err;
+		fork_handled = true;
+	}
+	stopping = false;
+	/* Signals are the program's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&thread, NULL, engine_main, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (err != 0)
+		return -err;
+	pthread_setname_np(thread, "mlx5emu");
+	running = true;
+	return 0;
+}
+
+int
+emu_engine_start(void)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&control);
+	if (!running)
+		ret = start_thread();
+	pthread_mutex_unlock(&control);
+	if (ret < 0)
+		fprintf(stderr, "mlx5emu: cannot start the engine thread: %s\n", strerror(-ret));
+	return ret;
+}
+
+void
+emu_engine_stop(void)
+{
+	pthread_mutex_lock(&control);
+	if (running) {
+		__atomic_store_n(&stopping, true, __ATOMIC_RELEASE);
+		pthread_join(thread, NULL);
+		running = false;
+	}
+	pthread_mutex_unlock(&control);
+}

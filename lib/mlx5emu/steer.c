@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#include <netinet/in.h>
+#include <string.h>
+
+#include "emu.h"
+
+#define HASH_INPUT_MAX 36            /* two IPv6 addresses and two ports */
+
+/* fte_match_set_lyr_2_4: where the addresses are; IPv4 ones are at the end of 16 bytes. */
+#define SRC_IP 32
+#define DST_IP 48
+
+/* rss_hash_type of a CQE, bits [3:2] and [7:6]; Linux include/linux/mlx5/device.h. */
+#define HASH_IPV4 (1 << 2)
+#define HASH_IPV6 (2 << 2)
+#define HASH_TCP (1 << 6)
+#define HASH_UDP (2 << 6)
+
+struct hash {
+	uint32_t value;
+	uint8_t type;
+};
+
+/* Where a frame goes. */
+struct route {
+	struct emu_flow *flow;
+	struct emu_rq *rq;      /* NULL to drop */
+	struct hash hash;
+};
+
+/* Normal flows by priority first, then the defaults, multicast before all. */
+static bool
+goes_before(const struct emu_flow *a, const struct emu_flow *b)
+{
+	static const int rank[] = {
+		[EMU_FLOW_NORMAL] = 0, [EMU_FLOW_MC_DEFAULT] = 1, [EMU_FLOW_ALL_DEFAULT] = 2,
+	};
+
+	if (rank[a->kind] != rank[b->kind])
+		return rank[a->kind] < rank[b->kind];
+	return a->priority < b->priority;
+}
+
+void
+emu_flow_add(struct emu_flow *flow)
+{
+	struct emu_dev *dev = flow->dev;
+	struct emu_flow *other;
+
+	dev->flows_changed = emu_clock();
+	TAILQ_FOREACH(other, &dev->flows, next) {
+		if (goes_before(flow, other)) {
+			TAILQ_INSERT_BEFORE(other, flow, next);
+			return;
+		}
+	}
+	TAILQ_INSERT_TAIL(&dev->flows, flow, next);
+}
+
+void
+emu_flow_remove(struct emu_flow *flow)
+{
+	flow->dev->flows_changed = emu_clock();
+	TAILQ_REMOVE(&flow->dev->flows, flow, next);
+}
+
+static bool
+match_fields(const struct emu_flow *flow, const struct emu_packet *p)
+{
+	uint64_t diff = 0;
+	unsigned int i;
+
+	for (i = 0; i < EMU_MATCH_BYTES; i += 8) {
+		uint64_t field, mask, value;
+
+		memcpy(&field, p->fields + i, 8);
+		memcpy(&mask, flow->mask + i, 8);
+		memcpy(&value, flow->value + i, 8);
+		diff |= (field ^ value) & mask;
+	}
+	return diff == 0;
+}
+
+static bool
+match(const struct emu_flow *flow, const struct emu_packet *p)
+{
+	switch (flow->kind) {
+	case EMU_FLOW_NORMAL:
+		return match_fields(flow, p);
+	case EMU_FLOW_MC_DEFAULT:
+		return p->data[0] & 1;
+	default:
+		return true;
+	}
+}
+
+uint32_t
+emu_toeplitz(const uint8_t *key, const uint8_t *data, size_t len)
+{
+	uint64_t window = 0;
+	uint32_t hash = 0;
+	size_t i;
+
+	for (i = 0; i < 4; i++)
+		window = window << 8 | key[i];
+	for (i = 0; i < len; i++) {
+		int bit;
+
+		window = window << 8 | key[i + 4];
+		for (bit = 7; bit >= 0; bit--)
+			hash ^= (uint32_t)(window >> (bit + 1)) & -(uint32_t)(data[i] >> bit & 1);
+	}
+	return hash;
+}
+
+/* Two fields of len bytes, in the order of their values if the hash is symmetric. */
+static size_t
+add_pair(const struct emu_tir *tir, uint8_t *input, const uint8_t *src, bool use_src,
+	 const uint8_t *dst, bool use_dst, size_t len)
+{
+	size_t n = 0;
+
+	/* What a symmetric hash sorts by is not public; any order serves its users. */
+	if (tir->symmetric && use_src && use_dst && memcmp(src, dst, len) > 0) {
+		const uint8_t *tmp = src;
+
+		src = dst;
+		dst = tmp;
+	}
+	if (use_src) {
+		memcpy(input, src, len);
+		n = len;
+	}
+	if (use_dst) {
+		memcpy(input + n, dst, len);
+		n += len;
+	}
+	return n;
+}
+
+static struct hash
+hash_packet(const struct emu_tir *tir, const struct emu_packet *p)
+{
+	bool src = tir->fields & EMU_HASH_SRC_IP, dst = tir->fields & EMU_HASH_DST_IP;
+	bool sport = tir->fields & EMU_HASH_L4_SPORT, dport = tir->fields & EMU_HASH_L4_DPORT;
+	struct hash hash = { 0, 0 };
+	uint8_t input[HASH_INPUT_MAX];
+	size_t n = 0;
+
+	_Static_assert(sizeof(tir->key) >= HASH_INPUT_MAX + 4, "the key covers the input");
+	if (p->l3 != 0 && (src || dst)) {
+		size_t len = p->l3 == 4 ? 4 : 16;
+
+		n = add_pair(tir, input, p->fields + SRC_IP + 16 - len, src,
+			     p->fields + DST_IP + 16 - len, dst, len);
+		hash.type = p->l3 == 4 ? HASH_IPV4 : HASH_IPV6;
+	}
+	if (p->l4 != 0 && (sport || dport)) {
+		const uint8_t *ports = p->data + p->l4_off;
+
+		n += add_pair(tir, input + n, ports, sport, ports + 2, dport, 2);
+		hash.type |= p->l4 == IPPROTO_TCP ? HASH_TCP : HASH_UDP;
+	}
+	if (n > 0)
+		hash.value = emu_toeplitz(tir->key, input, n);
+	return hash;
+}
+
+/* False if no flow wants the frame. */
+static bool
+find_route(struct emu_dev *dev, const struct emu_packet *p, struct route *route)
+{
+	const struct emu_tir *tir;
+	struct emu_flow *flow;
+
+	TAILQ_FOREACH(flow, &dev->flows, next)
+		if (match(flow, p))
+			break;
+	if (flow == NULL)
+		return false;
+	memset(route, 0, sizeof(*route));
+	route->flow = flow;
+	tir = flow->tir;
+	if (flow->drop || tir == NULL || tir->n == 0)
+		return true;
+	if (tir->toeplitz)
+		route->hash = hash_packet(tir, p);
+	route->rq = tir->rqs[route->hash.value % tir->n];
+	return true;
+}
+
+static void
+deliver(struct emu_dev *dev, const struct emu_packet *p, const struct route *route)
+{
+	route->flow->packets++;
+	route->flow->bytes += p->len;
+	if (route->rq == NULL)
+		dev->stats.rx_dropped++;
+	else
+		emu_rq_receive(route->rq, p, route->hash.value, route->hash.type,
+			       route->flow->tag);
+}
+
+void
+emu_steer_receive(struct emu_dev *dev, const uint8_t *frame, size_t len)
+{
+	struct emu_packet p;
+	struct route route;
+
+	emu_packet_parse(&p, frame, len);
+	if (dev->removed || len == 0 || !find_route(dev, &p, &route))
+		dev->stats.rx_no_match++;
+	else
+		deliver(dev, &p, &route);
+}
+
+enum emu_offer
+emu_steer_offer(struct emu_dev *dev, const uint8_t *frame, size_t len)
+{
+	struct emu_packet p;
+	struct route route;
+
+	if (dev->removed || TAILQ_EMPTY(&dev->flows) || len == 0)
+		return EMU_OFFER_NO_MATCH;
+	emu_packet_parse(&p, frame, len);
+	if (!find_route(dev, &p, &route))
+		return EMU_OFFER_NO_MATCH;
+	if (route.rq != NULL && !emu_rq_ready(route.rq))
+		return EMU_OFFER_NO_WQE;
+	deliver(dev, &p, &route);
+	return EMU_OFFER_TAKEN;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "emu.h"
+#include "vma.h"
+
+#define PAGE 4096ull
+
+struct vma {
+	LIST_ENTRY(vma) next;
+	uintptr_t start, end;
+	struct emu_mmap_entry *entry;
+};
+
+static LIST_HEAD(, vma) vmas = LIST_HEAD_INITIALIZER(vmas);
+static LIST_HEAD(, emu_mmap_entry) entries = LIST_HEAD_INITIALIZER(entries);
+static atomic_uint n_vmas;
+
+/* ---- entries ---- */
+
+static bool
+index_is_free(const struct emu_file *file, uint32_t index, size_t pages)
+{
+	const struct emu_mmap_entry *e;
+
+	LIST_FOREACH(e, &entries, next)
+		if (e->file == file && index < e->index + e->len / PAGE && e->index < index + pages)
+			return false;
+	return true;
+}
+
+int
+emu_mmap_entry_add(struct emu_mmap_entry *entry, unsigned int command)
+{
+	uint32_t first = command << 16, pages = entry->len / PAGE;
+
+	/* rdma_user_mmap_entry_insert_range(): the lowest run that is free */
+	for (uint32_t i = first; i + pages <= first + 0x10000; i++) {
+		if (!index_is_free(entry->file, i, pages))
+			continue;
+		entry->index = i;
+		entry->refs = 1;
+		LIST_INSERT_HEAD(&entries, entry, next);
+		return 0;
+	}
+	return -ENOMEM;
+}
+
+void
+emu_mmap_entry_put(struct emu_mmap_entry *entry)
+{
+	if (--entry->refs > 0)
+		return;
+	LIST_REMOVE(entry, next);
+	entry->release(entry);
+}
+
+uint64_t
+emu_mmap_entry_offset(const struct emu_mmap_entry *entry)
+{
+	uint32_t command = entry->index >> 16, index = entry->index & 0xffff;
+
+	return ((uint64_t)(index >> 8) << 16 | command << 8 | (index & 0xff)) * PAGE;
+}
+
+/* mlx5_vma_to_pgoff() */
+static struct emu_mmap_entry *
+entry_at(const struct emu_file *file, uint64_t offset)
+{
+	uint64_t pgoff = offset / PAGE;
+	uint64_t index = (pgoff >> 8 & 0xff) << 16 | (pgoff >> 16 & 0xff) << 8 | (pgoff & 0xff);
+	struct emu_mmap_entry *e;
+
+	LIST_FOREACH(e, &entries, next)
+		if (e->file == file && e->index == index)
+			return e;
+	return NULL;
+}
+
+/* ---- mappings ---- */
+
+static int
+vma_add(struct emu_mmap_entry *entry, uintptr_t start, uintptr_t end)
+{
+	struct vma *vma = malloc(sizeof(*vma));
+
+	if (vma == NULL)
+		return -ENOMEM;
+	*vma = (struct vma){ .start = start, .end = end, .entry = entry };
+	entry->refs++;
+	entry->file->vmas++;
+	n_vmas++;
+	LIST_INSERT_HEAD(&vmas, vma, next);
+	return 0;
+}
+
+static void
+vma_remove(struct vma *vma)
+{
+	struct emu_file *file = vma->entry->file;
+
+	LIST_REMOVE(vma, next);
+	n_vmas--;
+	file->vmas--;
+	emu_mmap_entry_put(vma->entry);
+	free(vma);
+	emu_file_put(file);
+}
+
+void *
+emu_vma_map(struct emu_file *file, void *addr, size_t len, int prot, int flags, uint64_t offset)
+{
+	struct emu_mmap_entry *entry = entry_at(file, offset);
+	void *va;
+
+	/* rdma_user_mmap_pre(): shared, and exactly the entry's size */
+	len = (len + PAGE - 1) & ~(PAGE - 1);
+	if (entry == NULL || !(flags & MAP_SHARED) || len != entry->len || (prot & PROT_EXEC)) {
+		emu_trace("%s: mmap offset 0x%llx len %zu refused", file->dev->name,
+			  (unsigned long long)offset, len);
+		errno = EINVAL;
+		return MAP_FAILED;
+	}
+	va = (void *)syscall(SYS_mmap, addr, len, prot, flags, entry->fd, entry->fd_off);
+	if (va == MAP_FAILED)
+		return va;
+	if (flags & MAP_FIXED)
+		emu_vma_unmapped((uintptr_t)va, len);
+	if (vma_add(entry, (uintptr_t)va, (uintptr_t)va + len) != 0) {
+		syscall(SYS_munmap, va, len);
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	emu_trace("%s: mmap index 0x%x len %zu -> %p", file->dev->name, entry->index, len, va);
+	return va;
+}
+
+void
+emu_vma_unmapped(uintptr_t addr, size_t len)
+{
+	uintptr_t end = addr + len;
+	struct vma *vma, *next;
+
+	for (vma = LIST_FIRST(&vmas); vma != NULL; vma = next) {
+		next = LIST_NEXT(vma, next);
+		if (end <= vma->start || vma->end <= addr)
+			continue;
+		if (addr > vma->start && end < vma->end) {
+			if (vma_add(vma->entry, end, vma->end) != 0)
+				abort();
+			vma->end = addr;
+		} else if (addr > vma->start) {
+			vma->end = addr;
+		} else if (end < vma->end) {
+			vma->start = end;
+		} else {
+			vma_remove(vma);
+		}
+	}
+}
+
+void
+emu_vma_moved(uintptr_t old_addr, size_t old_len, uintptr_t new_addr, size_t new_len)
+{
+	struct emu_mmap_entry *entry = NULL;
+	struct vma *vma;
+
+	LIST_FOREACH(vma, &vmas, next)
+		if (old_addr >= vma->start && old_addr < vma->end)
+			entry = vma->entry;
+	if (entry != NULL) {
+		entry->refs++; /* the last mapping may be the one that moves */
+		entry->file->vmas++;
+	}
+	emu_vma_unmapped(new_addr, new_len);
+	emu_vma_unmapped(old_addr, old_len);
+	if (entry == NULL)
+		return;
+	if (vma_add(entry, new_addr, new_addr + new_len) != 0)
+		abort();
+	entry->file->vmas--;
+	emu_mmap_entry_put(entry);
+	emu_trace("mremap 0x%lx -> 0x%lx len %zu", old_addr, new_addr, new_len);
+}
+
+bool
+emu_vma_overlaps(uint64_t addr, uint64_t len)
+{
+	const struct vma *vma;
+
+	LIST_FOREACH(vma, &vmas, next)
+		if (addr < vma->end && vma->start < addr + len)
+			return true;
+	return false;
+}
+
+bool
+emu_vma_any(void)
+{
+	return n_vmas > 0;
+}
+
+/* ---- user memory ---- */
+
+int
+emu_user_range_check(uint64_t addr, uint64_t len, bool writable)
+{
+	uint64_t start, end, at = addr & ~(PAGE - 1), last = addr + len;
+	char line[512], perm[5];
+	FILE *maps;
+
+	if (emu_vma_overlaps(addr, len))
+		return -EFAULT; /* VM_IO: check_vma_flags() in mm/gup.c */
+	maps = fopen("/proc/self/maps", "re");
+	if (maps == NULL)
+		return 0; /* no /proc: trust the caller, as there is no other way to know */
+	while (at < last && fgets(line, sizeof(line), maps) != NULL) {
+		if (sscanf(line, "%lx-%lx %4s", &start, &end, perm) != 3 || end <= at)
+			continue;
+		if (start > at || perm[0] != 'r' || (writable && perm[1] != 'w'))
+			break;
+		at = end;
+	}
+	fclose(maps);
+	return at < last ? -EFAULT : 0;
+}
