@@ -28,6 +28,7 @@ general(const struct emu_dev *dev, uint8_t *cap)
 	prm_set(cap, PRM_CAP_RELAXED_ORDERING_WRITE, 1);
 	prm_set(cap, PRM_CAP_RELAXED_ORDERING_READ, 1);
 	prm_set(cap, PRM_CAP_LOG_MAX_MKEY, 24);
+	prm_set(cap, PRM_CAP_MAX_INDIRECTION, EMU_MAX_INDIRECTION);
 	prm_set(cap, PRM_CAP_FIXED_BUFFER_SIZE, 1);
 	prm_set(cap, PRM_CAP_LOG_MAX_MRW_SZ, 63);
 	prm_set(cap, PRM_CAP_LOG_MAX_KLM_LIST_SIZE, 16);

@@ -22,7 +22,7 @@ struct emu_stats {
 	uint64_t inline_bytes;      /* payload carried in send WQEs */
 	uint64_t wqe_bytes;         /* whole 64 B WQEBBs of SQs and 16 B segments of RQs */
 	uint64_t cqe_bytes;
-	uint64_t doorbells;         /* changes seen of SQ, RQ and CQ arm records: what rings an UAR */
+	uint64_t doorbells;         /* changes seen of SQ, RQ and CQ arm records */
 	uint64_t errors;            /* error CQEs */
 	uint64_t protection_errors; /* mkey uses refused */
 	uint64_t cq_overruns;       /* CQs that died because a CQE found no room */

@@ -27,6 +27,7 @@
 #define DATA_OFF (NUMBER_OFF + 8)
 #define FRAME_MIN 60
 #define FRAME_MAX 9216
+#define STALL_NS 100000000u     /* a program may not get a CPU for some time */
 #define DESCRIBED 8             /* bad frames that are reported one by one */
 
 struct wire_check {
@@ -34,6 +35,8 @@ struct wire_check {
 	uint64_t count;
 	size_t bytes;
 	uint64_t sent, returned, bad, reordered;
+	uint64_t given_up;      /* frames in flight that are no longer waited for */
+	uint64_t stalled_since; /* emu_clock() when the window filled; 0 while it is open */
 	uint64_t next_expected; /* one more than the highest number seen */
 	uint8_t *seen;          /* one bit a number */
 	bool waiting;           /* out holds the frame of number sent */
@@ -139,7 +142,7 @@ check_open(struct emu_dev *dev, struct emu_wire **wire)
 		return -ENOMEM;
 	w->seen = calloc(count / 8 + 1, 1);
 	if (w->seen == NULL) {
-		fprintf(stderr, "mlx5emu: --wire check:%llu: no memory for a bit a frame (ENOMEM)\n",
+		fprintf(stderr, "mlx5emu: --wire check:%llu: no memory for so many (ENOMEM)\n",
 			(unsigned long long)count);
 		free(w);
 		return -ENOMEM;
@@ -152,13 +155,49 @@ check_open(struct emu_dev *dev, struct emu_wire **wire)
 	return 0;
 }
 
+/*
+ * Frames that may be in flight: half of the smallest send ring. A forwarder drops what
+ * finds its ring full, and while this many are on their way none can be: so what is
+ * lost is the program's doing, not the pace's.
+ */
+static uint64_t
+window(const struct emu_dev *dev)
+{
+	uint64_t least = UINT64_MAX;
+	const struct emu_sq *sq;
+
+	LIST_FOREACH(sq, &dev->sqs, next)
+		if (sq->state == EMU_Q_RDY && sq->wqebbs / 2 < least)
+			least = sq->wqebbs / 2;
+	return least;
+}
+
+/* Whether one more frame may go in. What does not come back in time is lost. */
+static bool
+window_open(struct wire_check *w)
+{
+	uint64_t flying = w->sent - w->returned;
+
+	if (flying < w->given_up + window(w->wire.dev)) {
+		w->stalled_since = 0;
+		return true;
+	}
+	if (w->stalled_since == 0)
+		w->stalled_since = emu_clock();
+	if (emu_clock() - w->stalled_since < STALL_NS)
+		return false;
+	w->given_up = flying;
+	w->stalled_since = 0;
+	return true;
+}
+
 static bool
 check_poll(struct emu_wire *wire)
 {
 	struct wire_check *w = (struct wire_check *)wire;
 	unsigned int i;
 
-	for (i = 0; i < EMU_WIRE_BURST && w->sent < w->count; i++) {
+	for (i = 0; i < EMU_WIRE_BURST && w->sent < w->count && window_open(w); i++) {
 		if (!w->waiting)
 			make_frame(w, w->out, w->sent);
 		w->waiting = true;

@@ -113,6 +113,32 @@ check_holds_back(void **state)
 	free_port(r);
 }
 
+/* Half a send ring may be in flight; what stays away for long is given up. */
+static void
+check_keeps_to_the_send_ring(void **state)
+{
+	struct rig *r = new_check(100, 64);
+
+	emu_flow_add(&r->flow);
+	rig_make_sq(r, 16);
+	LIST_INSERT_HEAD(&r->devs[0].sqs, &r->sq, next);
+	rig_set_db(&r->rq_db, 32);
+	assert_true(emu_wire_poll(&r->devs[0]));
+	check_counts(r, 8, 0, 0, 8, 0);
+	assert_false(emu_wire_poll(&r->devs[0]));
+	send_back(r, 0);
+	assert_true(emu_wire_poll(&r->devs[0]));
+	check_counts(r, 9, 1, 0, 8, 0);
+	assert_false(emu_wire_poll(&r->devs[0]));
+	usleep(150000);
+	assert_true(emu_wire_poll(&r->devs[0]));
+	check_counts(r, 17, 1, 0, 16, 0);
+	/* late is not lost */
+	send_back(r, 1);
+	check_counts(r, 17, 2, 0, 15, 0);
+	free_port(r);
+}
+
 static void
 check_all_returned(void **state)
 {
@@ -394,6 +420,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(check_holds_back),
+		cmocka_unit_test(check_keeps_to_the_send_ring),
 		cmocka_unit_test(check_all_returned),
 		cmocka_unit_test(check_frames_are_valid),
 		cmocka_unit_test(check_finds_each_flipped_byte),

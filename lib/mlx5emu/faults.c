@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "faults.h"
+
+/*
+ * NAME[=VALUE]. What a value is follows from the function; each reads the whole text
+ * or fails.
+ */
+struct fault {
+	const char *name;
+	const char *value;              /* as help shows it, NULL for none */
+	const char *text;
+	bool (*read)(struct emu_faults *f, const struct fault *self, const char *value);
+	size_t offset;                  /* of the member that numbers and switches set */
+};
+
+/* ---- values ---- */
+
+static bool
+number(const char *text, uint64_t *out)
+{
+	static const struct { char suffix; unsigned int shift; } units[] = {
+		{ 'K', 10 }, { 'M', 20 }, { 'G', 30 },
+	};
+	unsigned int shift = 0;
+	uint64_t v;
+	char *end;
+
+	if (!isdigit((unsigned char)text[0]))
+		return false;
+	errno = 0;
+	v = strtoull(text, &end, 0);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (toupper((unsigned char)*end) == units[i].suffix)
+			shift = units[i].shift;
+	if (shift != 0)
+		end++;
+	if (errno != 0 || *end != '\0' || v == 0 || v << shift >> shift != v)
+		return false;
+	*out = v << shift;
+	return true;
+}
+
+static void *
+member(struct emu_faults *f, const struct fault *self)
+{
+	return (char *)f + self->offset;
+}
+
+static bool
+read_number(struct emu_faults *f, const struct fault *self, const char *value)
+{
+	return number(value, member(f, self));
+}
+
+static bool
+read_switch(struct emu_faults *f, const struct fault *self, const char *value)
+{
+	(void)value;
+	*(bool *)member(f, self) = true;
+	return true;
+}
+
+static bool
+read_key(struct emu_faults *f, const struct fault *self, const char *value)
+{
+	enum emu_key_fault *key = member(f, self);
+
+	if (strcmp(value, "create") == 0)
+		*key = EMU_KEY_REFUSED;
+	else if (strcmp(value, "use") == 0)
+		*key = EMU_KEY_FAILS;
+	else
+		return false;
+	return true;
+}
+
+static bool
+read_direct(struct emu_faults *f, const struct fault *self, const char *value)
+{
+	(void)self;
+	(void)value;
+	f->direct = EMU_KEY_FAILS;
+	return true;
+}
+
+static bool
+read_ordering(struct emu_faults *f, const struct fault *self, const char *value)
+{
+	(void)self;
+	if (strcmp(value, "refused") == 0)
+		f->ordering = EMU_ORDERING_REFUSED;
+	else if (strcmp(value, "demanded") == 0)
+		f->ordering = EMU_ORDERING_DEMANDED;
+	else
+		return false;
+	return true;
+}
+
+static bool
+read_start_offset(struct emu_faults *f, const struct fault *self, const char *value)
+{
+	uint64_t v;
+
+	(void)self;
+	if (!number(value, &v) || v % 64 != 0 || v >= 4096)
+		return false;
+	f->start_offset = v;
+	return true;
+}
+
+static bool
+read_errno(const char *name, int *out)
+{
+	for (int e = 1; e < 134; e++) {
+		const char *known = strerrorname_np(e);
+
+		if (known == NULL || strcmp(known, name) != 0)
+			continue;
+		*out = e;
+		return true;
+	}
+	return false;
+}
+
+/* N:ERRNO[:KIND] */
+static bool
+read_ioctl(struct emu_faults *f, const struct fault *self, const char *value)
+{
+	char text[100], *err, *kind;
+	uint64_t n;
+	int e;
+
+	(void)self;
+	if (strlen(value) >= sizeof(text))
+		return false;
+	strcpy(text, value);
+	err = strchr(text, ':');
+	if (err == NULL)
+		return false;
+	*err++ = '\0';
+	kind = strchr(err, ':');
+	if (kind != NULL)
+		*kind++ = '\0';
+	if (!number(text, &n) || !read_errno(err, &e) ||
+	    (kind != NULL && strlen(kind) >= sizeof(f->ioctl_kind)))
+		return false;
+	f->ioctl_n = n;
+	f->ioctl_errno = e;
+	strcpy(f->ioctl_kind, kind == NULL ? "" : kind);
+	return true;
+}
+
+/* frames:N or ms:N */
+static bool
+read_remove(struct emu_faults *f, const struct fault *self, const char *value)
+{
+	(void)self;
+	if (strncmp(value, "frames:", 7) == 0)
+		return number(value + 7, &f->remove_frames);
+	if (strncmp(value, "ms:", 3) == 0)
+		return number(value + 3, &f->remove_ms);
+	return false;
+}
+
+static bool
+read_trap(struct emu_faults *f, const struct fault *self, const char *value)
+{
+	(void)self;
+	if (strcmp(value, "read") == 0)
+		f->trap = EMU_TRAP_READ;
+	else if (strcmp(value, "write") == 0)
+		f->trap = EMU_TRAP_WRITE;
+	else if (strcmp(value, "all") == 0)
+		f->trap = EMU_TRAP_READ | EMU_TRAP_WRITE;
+	else
+		return false;
+	return true;
+}
+
+/* ---- table ---- */
+
+#define AT(member) offsetof(struct emu_faults, member)
+
+static const struct fault table[] = {
+	{ "klm", "create|use", "KLM keys over MEMIC are refused (EREMOTEIO), or fail at each use",
+	  read_key, AT(klm) },
+	{ "ksm", "create|use", "the same for KSM keys", read_key, AT(ksm) },
+	{ "direct", NULL, "the DM MR's own key fails when a queue posts it", read_direct, 0 },
+	{ "ordering", "refused|demanded", "relaxed ordering on DM MRs is refused (EINVAL); or keys "
+	  "without ordering attributes are (EREMOTEIO)", read_ordering, 0 },
+	{ "dm-multiple", "BYTES", "DM lengths that are no multiple are refused (EREMOTEIO)",
+	  read_number, AT(dm_multiple) },
+	{ "memic-held", "BYTES", "another process holds that much of max_dm_size", read_number,
+	  AT(memic_held) },
+	{ "memic-returned", "N", "it gives them back just before the Nth allocation",
+	  read_number, AT(memic_returned) },
+	{ "memic-run", "BYTES", "no single allocation can have more (ENOMEM)", read_number,
+	  AT(memic_run) },
+	{ "start-offset", "BYTES", "allocations begin there in their first page (multiple of 64)",
+	  read_start_offset, 0 },
+	{ "no-devx", NULL, "contexts with DevX are refused (EPERM)", read_switch, AT(no_devx) },
+	{ "sw-icm", NULL, "the SW_ICM types are there for who has the capabilities", read_switch,
+	  AT(sw_icm) },
+	{ "ioctl", "N:ERRNO[:KIND]", "the Nth ioctl fails; KIND is a name as --trace shows it",
+	  read_ioctl, 0 },
+	{ "mkey-use", "N", "the Nth use of a key by a queue is a protection error", read_number,
+	  AT(mkey_use) },
+	{ "drop", "N", "every Nth frame is lost on the wire", read_number, AT(drop) },
+	{ "delay", "MICROSECONDS", "frames spend that long on the wire", read_number,
+	  AT(delay_us) },
+	{ "reorder", "N", "every Nth frame changes places with the next", read_number,
+	  AT(reorder) },
+	{ "remove", "frames:N|ms:N", "the device is removed after N sent and received frames or "
+	  "milliseconds", read_remove, 0 },
+	{ "write-combining", NULL, "what the CPU stores to device memory is seen by the card only "
+	  "when the next doorbell record moves", read_switch, AT(write_combining) },
+	{ "trap", "read|write|all", "CPU accesses to device memory are reported with a backtrace",
+	  read_trap, 0 },
+};
+
+#define FAULTS (sizeof(table) / sizeof(table[0]))
+
+static const struct fault *
+find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < FAULTS; i++)
+		if (strlen(table[i].name) == len && strncmp(table[i].name, name, len) == 0)
+			return &table[i];
+	return NULL;
+}
+
+int
+emu_fault_parse(struct emu_faults *faults, const char *spec, char *err, size_t err_len)
+{
+	size_t len = strcspn(spec, "=");
+	const char *value = spec[len] == '=' ? spec + len + 1 : NULL;
+	const struct fault *fault = find(spec, len);
+	struct emu_faults changed = *faults;
+
+	if (fault == NULL) {
+		snprintf(err, err_len, "unknown fault '%.*s'; --fault help lists them", (int)len,
+			 spec);
+		return -EINVAL;
+	}
+	if ((fault->value == NULL) != (value == NULL)) {
+		snprintf(err, err_len, fault->value == NULL ? "fault %s takes no value" :
+			 "fault %s wants =%s", fault->name, fault->value);
+		return -EINVAL;
+	}
+	if (!fault->read(&changed, fault, value)) {
+		snprintf(err, err_len, "fault %s: '%s' is not %s", fault->name, value,
+			 fault->value);
+		return -EINVAL;
+	}
+	*faults = changed;
+	return 0;
+}
+
+void
+emu_fault_help(FILE *out)
+{
+	fprintf(out, "--fault NAME[=VALUE], several may be given; sizes take K, M and G\n\n");
+	for (size_t i = 0; i < FAULTS; i++)
+		fprintf(out, "  %s%s%s\n      %s\n", table[i].name, table[i].value == NULL ? "" : "=",
+			table[i].value == NULL ? "" : table[i].value, table[i].text);
+}

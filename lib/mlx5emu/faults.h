@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#ifndef MLX5EMU_FAULTS_H
+#define MLX5EMU_FAULTS_H
+
+/*
+ * Where it is not known what hardware does, or where it may fail, an option makes the
+ * card answer the other way. "--fault help" prints the table of faults.c.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Whether and when a kind of key over MEMIC is refused. */
+enum emu_key_fault { EMU_KEY_WORKS, EMU_KEY_REFUSED, EMU_KEY_FAILS };
+
+enum emu_ordering_fault { EMU_ORDERING_TAKEN, EMU_ORDERING_REFUSED, EMU_ORDERING_DEMANDED };
+
+/* CPU touches of device memory that are trapped; bits. */
+enum { EMU_TRAP_READ = 1, EMU_TRAP_WRITE = 2 };
+
+struct emu_faults {
+	enum emu_key_fault klm, ksm, direct;
+	enum emu_ordering_fault ordering;
+	uint64_t dm_multiple;           /* lengths that are no multiple of it are refused; 0 any */
+	uint64_t memic_held;            /* bytes that another process has */
+	uint64_t memic_returned;        /* it gives them back at this allocation; 0 never */
+	uint64_t memic_run;             /* largest piece that can be had; 0 all */
+	uint64_t start_offset;          /* where allocations begin in their first page */
+	bool no_devx;
+	bool sw_icm;
+	uint64_t ioctl_n;               /* this ioctl (of a kind) fails; 0 none */
+	int ioctl_errno;
+	char ioctl_kind[40];            /* method or write command by its traced name, "" for any */
+	uint64_t mkey_use;              /* this use of a key is a protection error; 0 none */
+	uint64_t drop;                  /* every so manieth frame is lost on the wire; 0 none */
+	uint64_t delay_us;              /* frames spend that long on the wire */
+	uint64_t reorder;               /* every so manieth frame swaps with the next; 0 none */
+	uint64_t remove_frames;         /* the device goes after so many frames; 0 never */
+	uint64_t remove_ms;             /* or so long after its first context was opened */
+	bool write_combining;           /* CPU stores reach the card with the next doorbell */
+	unsigned int trap;              /* EMU_TRAP_* */
+};
+
+/*
+ * Take one --fault NAME[=VALUE]. On error a negative errno with a sentence in err, and
+ * nothing changed.
+ */
+int emu_fault_parse(struct emu_faults *faults, const char *spec, char *err, size_t err_len);
+void emu_fault_help(FILE *out);
+
+#endif
