@@ -32,9 +32,9 @@ struct refused {
 };
 
 static rte_spinlock_t lock = RTE_SPINLOCK_INITIALIZER;
-static TAILQ_HEAD(, mpm_rule) vdev_rules = TAILQ_HEAD_INITIALIZER(vdev_rules);
-static TAILQ_HEAD(, mpm_rule) env_rules = TAILQ_HEAD_INITIALIZER(env_rules);
-static TAILQ_HEAD(, refused) refusals = TAILQ_HEAD_INITIALIZER(refusals);
+static TAILQ_HEAD(vdev_rules, mpm_rule) vdev_rules = TAILQ_HEAD_INITIALIZER(vdev_rules);
+static TAILQ_HEAD(env_rules, mpm_rule) env_rules = TAILQ_HEAD_INITIALIZER(env_rules);
+static TAILQ_HEAD(refusals, refused) refusals = TAILQ_HEAD_INITIALIZER(refusals);
 static bool env_refused;
 
 static const char *const mkey_names[] = {
@@ -212,7 +212,8 @@ rule_parse(struct mpm_rule *rule, const char *args)
 		ret = rule_pair(rule, &list->pairs[i], &seen);
 	rte_kvargs_free(list);
 	if (ret == 0 && rule->size == 0 && !rule->spill) {
-		MPM_LOG(ERR, "%s: size=0 with spill=0 leaves no place for any buffer", rule->origin);
+		MPM_LOG(ERR, "%s: size=0 with spill=0 leaves no place for any buffer",
+			rule->origin);
 		ret = -EINVAL;
 	}
 	return ret;
@@ -395,8 +396,8 @@ mpm_config_match(const char *pool, unsigned int room, struct mpm_rule *out)
 	bool none;
 
 	if (any_refused(origin, sizeof(origin))) {
-		MPM_LOG(ERR, "pool %s: the rule of %s was refused, see above; mend it or leave it out",
-			pool, origin);
+		MPM_LOG(ERR, "pool %s: the rule of %s was refused, see above; mend it or leave it "
+			"out", pool, origin);
 		return -EINVAL;
 	}
 	rte_spinlock_lock(&lock);

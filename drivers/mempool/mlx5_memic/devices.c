@@ -15,7 +15,7 @@
 #include "devices.h"
 #include "log.h"
 
-static TAILQ_HEAD(, mpm_nic) nics = TAILQ_HEAD_INITIALIZER(nics);
+static TAILQ_HEAD(mpm_nics, mpm_nic) nics = TAILQ_HEAD_INITIALIZER(nics);
 
 bool
 mpm_nic_alive(const struct mpm_nic *nic)
@@ -71,8 +71,8 @@ mpm_devices_pd_made(struct ibv_pd *pd)
 	 */
 	nic = entry == NULL ? NULL : nic_of_context(pd->context);
 	if (nic == NULL) {
-		MPM_LOG(ERR, "%s: no memory to note its PD (ENOMEM); pools get no device memory there",
-			ibv_get_device_name(pd->context->device));
+		MPM_LOG(ERR, "%s: no memory to note its PD (ENOMEM); pools get no device memory "
+			"there", ibv_get_device_name(pd->context->device));
 		free(entry);
 	} else {
 		entry->pd = pd;
@@ -172,8 +172,8 @@ mpm_devices_find(const char *dev, struct mpm_nic **out, char *why, size_t why_le
 		/* two contexts on one device are one device */
 		if (found != NULL && strcmp(found->name, nic->name) != 0) {
 			list_devices(all, sizeof(all));
-			snprintf(why, why_len, "there are several mlx5 devices, name one with dev=: %s",
-				 all);
+			snprintf(why, why_len,
+				 "there are several mlx5 devices, name one with dev=: %s", all);
 			return -EINVAL;
 		}
 		if (found == NULL)
@@ -185,7 +185,8 @@ mpm_devices_find(const char *dev, struct mpm_nic **out, char *why, size_t why_le
 	}
 	if (found == NULL) {
 		list_devices(all, sizeof(all));
-		snprintf(why, why_len, "the mlx5 driver has not opened device %s; devices: %s", dev, all);
+		snprintf(why, why_len, "the mlx5 driver has not opened device %s; devices: %s", dev,
+			 all);
 		return -ENODEV;
 	}
 	*out = found;
@@ -199,11 +200,15 @@ mpm_nic_eal_device(const struct mpm_nic *nic)
 	static const char *const buses[] = { "bus=pci", "bus=auxiliary" };
 	struct rte_device *dev, *found = NULL;
 	struct rte_dev_iterator it;
+	const char *name;
 	unsigned int i;
 
-	for (i = 0; i < RTE_DIM(buses); i++)
-		RTE_DEV_FOREACH(dev, buses[i], &it)
-			if (rte_dev_name(dev) != NULL && address_is(nic->address, rte_dev_name(dev)))
+	for (i = 0; i < RTE_DIM(buses); i++) {
+		RTE_DEV_FOREACH(dev, buses[i], &it) {
+			name = rte_dev_name(dev);
+			if (name != NULL && address_is(nic->address, name))
 				found = dev;
+		}
+	}
 	return found;
 }

@@ -35,7 +35,7 @@ struct mpm_nic {
 	char name[MPM_DEV_NAME_LEN];    /**< IB device, as "mlx5_0". */
 	char address[MPM_DEV_NAME_LEN]; /**< PCI or auxiliary bus address. */
 	struct ibv_context *ctx;        /**< Context of the PMD; NULL once it was closed. */
-	LIST_HEAD(, mpm_pd) pds;        /**< PDs of the PMD; none: the device is gone. */
+	LIST_HEAD(mpm_pds, mpm_pd) pds; /**< PDs of the PMD; none: the device is gone. */
 	struct mpm_region *region;      /**< Device memory, or NULL. */
 };
 

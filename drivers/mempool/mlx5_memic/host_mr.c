@@ -42,8 +42,8 @@ struct host_mr {
 
 /* as the key lock: taken with locks of the PMD held, covers verbs calls only */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static LIST_HEAD(, spans) all = LIST_HEAD_INITIALIZER(all);
-static LIST_HEAD(, host_mr) mrs = LIST_HEAD_INITIALIZER(mrs);
+static LIST_HEAD(all_spans, spans) all = LIST_HEAD_INITIALIZER(all);
+static LIST_HEAD(host_mrs, host_mr) mrs = LIST_HEAD_INITIALIZER(mrs);
 
 /* ---- spans ---- */
 

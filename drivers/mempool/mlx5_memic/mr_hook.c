@@ -39,8 +39,8 @@ struct key {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static LIST_HEAD(, key) keys = LIST_HEAD_INITIALIZER(keys);
-static TAILQ_HEAD(, mpm_region) regions = TAILQ_HEAD_INITIALIZER(regions);
+static LIST_HEAD(keys, key) keys = LIST_HEAD_INITIALIZER(keys);
+static TAILQ_HEAD(mpm_regions, mpm_region) regions = TAILQ_HEAD_INITIALIZER(regions);
 static char reason[256];
 
 const char *
@@ -132,13 +132,16 @@ log_refusal(const struct mpm_region *r, const struct ibv_pd *pd, int err)
 {
 	const char *dev = ibv_get_device_name(pd->context->device);
 
-	if (err == EXDEV)
-		MPM_LOG(ERR, "%s cannot reach buffers in device memory of %s (%s) (EXDEV): give its "
-			"ports a pool of their own, as with a rule dev=%s,pools=NAME", dev,
+	if (err == EXDEV && strcmp(dev, r->nic->name) == 0)
+		MPM_LOG(ERR, "%s was closed and opened again since the pools in its device memory "
+			"were created (EXDEV): free those pools and create them again", dev);
+	else if (err == EXDEV)
+		MPM_LOG(ERR, "%s cannot reach buffers in device memory of %s (%s) (EXDEV): give "
+			"its ports a pool of their own, as with a rule dev=%s,pools=NAME", dev,
 			r->nic->name, r->nic->address, dev);
 	else
-		MPM_LOG(ERR, "%s: no memory key over the device memory of %s: %s", dev, r->nic->name,
-			memic_last_error());
+		MPM_LOG(ERR, "%s: no memory key over the device memory of %s: %s", dev,
+			r->nic->name, memic_last_error());
 }
 
 static struct ibv_mr *
@@ -149,8 +152,8 @@ region_reg(struct mpm_region *r, struct ibv_pd *pd, uintptr_t addr, size_t len)
 	/* ordinary memory that adjoins the region would be left without a key */
 	if (addr < (uintptr_t)r->page_base ||
 	    addr + len > (uintptr_t)r->page_base + r->page_len) {
-		MPM_LOG(ERR, "the mlx5 driver asks for %zu bytes at %p, more than the device memory "
-			"of %s at %p, %zu bytes (EINVAL)", len, (void *)addr, r->nic->name,
+		MPM_LOG(ERR, "the mlx5 driver asks for %zu bytes at %p, more than the device "
+			"memory of %s at %p, %zu bytes (EINVAL)", len, (void *)addr, r->nic->name,
 			(void *)r->page_base, r->page_len);
 		errno = EINVAL;
 		return NULL;
@@ -368,9 +371,9 @@ divert_verbs(char *why, size_t why_len)
 	for (i = 0; i < RTE_DIM(hooks) && ret == 0; i++) {
 		if (hooks[i].slots != 0)
 			continue;
-		snprintf(why, why_len, "%s of " MPM_GLUE " is not there to be diverted (ENOTSUP); an mlx5 "
-			 "driver linked statically, or with its verbs in a glue library, has no such "
-			 "slot", hooks[i].symbol);
+		snprintf(why, why_len, "%s of " MPM_GLUE " is not there to be diverted (ENOTSUP); "
+			 "an mlx5 driver linked statically, or with its verbs in a glue library, "
+			 "has no such slot", hooks[i].symbol);
 		ret = -ENOTSUP;
 	}
 	return ret;

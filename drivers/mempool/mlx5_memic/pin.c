@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <rte_common.h>
 #include <rte_eal.h>
@@ -21,6 +22,9 @@
 #include "pin.h"
 #include "pool.h"
 #include "region.h"
+
+/** Walks over a pool of which only some mbufs are initialised, until it is given up. */
+#define TRIES_MAX 16
 
 /** Objects of a pool, and whether all of them are mbufs fit to be pinned. */
 struct roll {
@@ -155,7 +159,8 @@ pin_all(struct rte_mempool *mp, struct mpm_pool *p, struct roll *roll)
 	mpm_store_resplit(p, roll->objs);
 	rte_mempool_obj_iter(mp, pin_cb, p);
 	priv->flags |= RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF;
-	MPM_LOG(DEBUG, "pool %s: %u mbufs pinned, %u in device memory", mp->name, roll->n, p->slots);
+	MPM_LOG(DEBUG, "pool %s: %u mbufs pinned, %u in device memory", mp->name, roll->n,
+		p->slots);
 	return 0;
 }
 
@@ -176,10 +181,26 @@ roll_make(struct rte_mempool *mp, struct mpm_pool *p, struct roll *roll)
 }
 
 /*
+ * One look, for the gets with which DPDK takes all objects out of a pool of which the
+ * creation failed: a walk over all of them for each would never end.
+ */
+static bool
+first_is_ready(struct rte_mempool *mp)
+{
+	const struct rte_mempool_objhdr *hdr = STAILQ_FIRST(&mp->elt_list);
+	const struct rte_mbuf *m;
+
+	if (hdr == NULL)
+		return false;
+	m = RTE_PTR_ADD(hdr, sizeof(*hdr));
+	return m->pool == mp && m->buf_addr != NULL;
+}
+
+/*
  * Pin if the mbufs are all there and initialised.
  *
- * @return 0 pinned (by whomever), -EAGAIN not yet, -ENODATA mbufs initialised but some
- *         still to come, -ENOMEM.
+ * @return 0 pinned (by whomever), -EAGAIN not yet, -ENODATA some mbufs initialised but
+ *         others still to come, -ENOMEM.
  */
 static int
 try_pin(struct rte_mempool *mp, struct mpm_pool *p)
@@ -188,11 +209,14 @@ try_pin(struct rte_mempool *mp, struct mpm_pool *p)
 	struct roll roll;
 	int ret;
 
+	if (!first_is_ready(mp))
+		return -EAGAIN;
 	ret = roll_make(mp, p, &roll);
 	if (ret != 0)
 		return ret;
 	if (!roll.ready) {
-		ret = -EAGAIN;
+		ret = __atomic_add_fetch(&p->tries, 1, __ATOMIC_RELAXED) < TRIES_MAX ?
+			-EAGAIN : -ENODATA;
 	} else if (roll.n < mp->size) {
 		ret = -ENODATA;
 	} else if (__atomic_compare_exchange_n(&p->state, &state, MPM_PINNING, false,
@@ -261,7 +285,7 @@ give_up(struct rte_mempool *mp, struct mpm_pool *p, int err)
 		return;
 	MPM_LOG(WARNING, "pool %s lives in host memory: %s", mp->name, err == -ENOMEM ?
 		"no memory to sort its buffers (ENOMEM)" :
-		"it is in use before all its buffers were added");
+		"it is in use before all its buffers were added and initialised");
 	mpm_pool_release(p);
 }
 
@@ -332,7 +356,7 @@ on_event(enum rte_mempool_event event, struct rte_mempool *mp, void *arg __rte_u
 {
 	struct mpm_pool *p = mpm_pool_of(mp);
 
-	if (event != RTE_MEMPOOL_EVENT_DESTROY || p == NULL)
+	if (event != RTE_MEMPOOL_EVENT_DESTROY || p == NULL || p->owner != getpid())
 		return;
 	mpm_control_lock();
 	if (p->state == MPM_PINNED)

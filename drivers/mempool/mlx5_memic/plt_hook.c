@@ -173,7 +173,8 @@ slot_divert(const struct object *o, struct mpm_plt_hook *hook, void **slot, stru
 	if (value != hook->replacement) {
 		if (!slot_is_genuine(o, hook, value)) {
 			snprintf(w->why, w->why_len,
-				 "somebody else already diverts %s of %s (EEXIST)", hook->symbol, name);
+				 "somebody else already diverts %s of %s (EEXIST)", hook->symbol,
+				 name);
 			return -EEXIST;
 		}
 		ret = slot_write(o, slot, hook->replacement);

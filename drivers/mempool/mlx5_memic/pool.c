@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_common.h>
 #include <rte_eal.h>
@@ -25,7 +26,7 @@
 #include "pool.h"
 #include "region.h"
 
-static TAILQ_HEAD(, mpm_pool) pools = TAILQ_HEAD_INITIALIZER(pools);
+static TAILQ_HEAD(mpm_pools, mpm_pool) pools = TAILQ_HEAD_INITIALIZER(pools);
 
 /* ---- placement ---- */
 
@@ -37,14 +38,14 @@ static const struct rte_pktmbuf_pool_private *
 pktmbuf_private(struct rte_mempool *mp)
 {
 	const struct rte_pktmbuf_pool_private *priv = rte_mempool_get_priv(mp);
+	size_t size;
 
 	if (mp->private_data_size < sizeof(*priv) || mp->elt_size < sizeof(struct rte_mbuf))
 		return NULL;
 	if (priv->flags != 0 || priv->mbuf_data_room_size == 0)
 		return NULL;
-	if (sizeof(struct rte_mbuf) + priv->mbuf_priv_size + priv->mbuf_data_room_size > mp->elt_size)
-		return NULL;
-	return priv;
+	size = sizeof(struct rte_mbuf) + priv->mbuf_priv_size + priv->mbuf_data_room_size;
+	return size <= mp->elt_size ? priv : NULL;
 }
 
 /* The pool gets nothing on the device: an error where the rule says so, else told once. */
@@ -114,11 +115,12 @@ take_slots(struct mpm_pool *p, struct mpm_nic *nic, unsigned int want)
 	got = mpm_region_take(p->region, p->stride, want, p->offsets);
 	p->slots = got;
 	if (got < p->mp->size && !p->rule.spill) {
-		MPM_LOG(ERR, "pool %s not created (ENOMEM), rule %s has spill=0: %u buffers of %zu bytes "
-			"need %zu bytes of device memory of %s, %u buffers fit, %zu bytes are missing; "
-			"make the pool smaller, raise size= or set spill=1", p->mp->name,
-			p->rule.origin, p->mp->size, p->stride, p->mp->size * p->stride, nic->name,
-			got, (p->mp->size - got) * p->stride);
+		MPM_LOG(ERR, "pool %s not created (ENOMEM), rule %s has spill=0: %u buffers of "
+			"%zu bytes need %zu bytes of device memory of %s, %u buffers fit, %u "
+			"buffers and %zu bytes are missing; make the pool smaller, raise size= or "
+			"set spill=1", p->mp->name, p->rule.origin, p->mp->size, p->stride,
+			p->mp->size * p->stride, nic->name, got, p->mp->size - got,
+			(p->mp->size - got) * p->stride);
 		release_slots(p);
 		return -ENOMEM;
 	}
@@ -147,7 +149,8 @@ place(struct mpm_pool *p, unsigned int room)
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return in_host_memory(p, -ENOTSUP, "created in a secondary process");
 	if (want == 0)
-		return in_host_memory(p, -ENOMEM, "size= of rule %s is less than one buffer of %zu bytes",
+		return in_host_memory(p, -ENOMEM,
+				      "size= of rule %s is less than one buffer of %zu bytes",
 				      p->rule.origin, p->stride);
 	if (mpm_hooks_install() != 0)
 		return in_host_memory(p, -ENOTSUP, "%s", mpm_hooks_reason());
@@ -190,6 +193,7 @@ pool_new(struct rte_mempool *mp)
 		return NULL;
 	p->magic = MPM_POOL_MAGIC;
 	p->mp = mp;
+	p->owner = getpid();
 	p->state = MPM_PLAIN;
 	p->stride = mp->elt_size;
 	rte_spinlock_init(&p->store.lock);
@@ -231,8 +235,8 @@ mpm_pool_alloc(struct rte_mempool *mp)
 
 	if (mp->pool_config != NULL) {
 		MPM_LOG(ERR, "pool %s not created (EINVAL): the configuration given to "
-			"rte_mempool_set_ops_byname() is of no kind that this version knows; pass NULL "
-			"and use rules", mp->name);
+			"rte_mempool_set_ops_byname() is of no kind that this version knows; pass "
+			"NULL and use rules", mp->name);
 		return -EINVAL;
 	}
 	ret = mpm_pin_init();
@@ -269,6 +273,13 @@ mpm_pool_free(struct rte_mempool *mp)
 
 	if (!mpm_pool_valid(p))
 		return;
+	/* lists, regions and keys are those of the process that created the pool */
+	if (p->owner != getpid()) {
+		MPM_LOG(ERR, "pool %s is freed by another process than the one that created it "
+			"(pid %d): its device memory stays taken until that one ends", mp->name,
+			(int)p->owner);
+		return;
+	}
 	mpm_control_lock();
 	TAILQ_REMOVE(&pools, p, next);
 	mpm_host_mr_withdraw(p);

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include <sys/queue.h>
+#include <sys/types.h>
 
 #include <rte_branch_prediction.h>
 #include <rte_mbuf.h>
@@ -59,6 +60,7 @@ struct mpm_pool {
 	/* what follows is not touched by get and put */
 	TAILQ_ENTRY(mpm_pool) next;
 	struct rte_mempool *mp;
+	pid_t owner;               /**< Process that created the pool and holds its slots. */
 	struct mpm_rule rule;
 	struct mpm_region *region; /**< NULL in a pool without device memory. */
 	size_t stride;             /**< Bytes from one slot to the next. */
@@ -68,6 +70,7 @@ struct mpm_pool {
 	uint8_t *home;             /**< At free: which of them were in the pool; NULL before. */
 	unsigned int out;          /**< At free: buffers of any tier that were not. */
 	struct rte_mbuf_ext_shared_info *shinfo; /**< One per object. */
+	unsigned int tries;        /**< Walks that found only some mbufs initialised. */
 	unsigned int repinned;     /**< How often mbufs were initialised once more. */
 	char reason[256];          /**< Why the pool has no device memory. */
 

@@ -389,8 +389,8 @@ mpm_region_get(struct mpm_nic *nic, enum mpm_mkey mkey, size_t least, struct mpm
 			return ret;
 	} else if (r->settled && mkey != MPM_MKEY_AUTO &&
 		   strcmp(mpm_mkey_name(mkey), memic_mkey_mode_name(r->mode)) != 0) {
-		snprintf(why, why_len, "mkey=%s, but another pool has settled %s keys for the device "
-			 "memory of %s: give both rules the same mkey=", mpm_mkey_name(mkey),
+		snprintf(why, why_len, "mkey=%s, but another pool has settled %s keys for the "
+			 "device memory of %s: give both rules the same mkey=", mpm_mkey_name(mkey),
 			 memic_mkey_mode_name(r->mode), nic->name);
 		return -EBUSY;
 	} else {

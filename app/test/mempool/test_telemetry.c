@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+/* Case 32: telemetry in the face of strange names, many pools and many clients. */
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include <rte_common.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include "fixture.h"
+
+static json_t *
+ask(const char *command)
+{
+	const char *text = telemetry(command);
+	json_error_t err;
+	json_t *root;
+
+	if (text == NULL)
+		fail_msg("no answer to %s", command);
+	root = json_loads(text, 0, &err);
+	if (root == NULL)
+		fail_msg("%s: %s in %s", command, err.text, text);
+	return root;
+}
+
+static void
+strange_names(void **state)
+{
+	static const char *const names[] = {
+		"q\"uo\\te", "with space", "{\"a\":1}", "%s%n", "[]", "tab\there", "'", "plain",
+	};
+	struct rte_mempool *mp;
+	char command[64];
+	json_t *root, *info;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(names); i++) {
+		mp = make_pool(names[i], 64, OPS);
+		root = ask("/mlx5_memic/list");
+		info = json_object_get(root, "/mlx5_memic/list");
+		assert_int_equal(json_array_size(info), 1);
+		assert_string_equal(json_string_value(json_array_get(info, 0)), names[i]);
+		json_decref(root);
+		snprintf(command, sizeof(command), "/mlx5_memic/info,%s", names[i]);
+		root = ask(command);
+		info = json_object_get(root, "/mlx5_memic/info");
+		assert_string_equal(json_string_value(json_object_get(info, "name")), names[i]);
+		assert_int_equal(json_integer_value(json_object_get(info, "objects")), 64);
+		json_decref(root);
+		rte_mempool_free(mp);
+	}
+}
+
+static void
+unknown_pools(void **state)
+{
+	static const char *const params[] = {
+		"", ",", ",nosuch", ",plai", ",plainn",
+		",eighty characters of a parameter and more than any name of a pool could have",
+	};
+	struct rte_mempool *mp = make_pool("plain", 64, OPS);
+	char command[128];
+	json_t *root;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(params); i++) {
+		snprintf(command, sizeof(command), "/mlx5_memic/info%s", params[i]);
+		root = ask(command);
+		assert_true(json_is_null(json_object_get(root, "/mlx5_memic/info")));
+		json_decref(root);
+	}
+	rte_mempool_free(mp);
+}
+
+#define MANY 300
+
+static void
+many_pools(void **state)
+{
+	static struct rte_mempool *mp[MANY];
+	char name[32];
+	json_t *root;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "a_pool_of_many_%u", i);
+		mp[i] = rte_pktmbuf_pool_create_by_ops(name, 1, 0, 0, 256, SOCKET_ID_ANY, OPS);
+		assert_non_null(mp[i]);
+	}
+	root = ask("/mlx5_memic/list");
+	assert_int_equal(json_array_size(json_object_get(root, "/mlx5_memic/list")), MANY);
+	json_decref(root);
+	for (i = 0; i < MANY; i++)
+		rte_mempool_free(mp[i]);
+}
+
+#define CLIENTS 8
+
+static volatile bool stop;
+
+/* The answers are whole or null, and the process lives on. */
+static void *
+client(void *arg)
+{
+	unsigned int *answers = arg;
+	const char *text;
+
+	while (!stop) {
+		/* one buffer for all: what is in it does not matter here */
+		text = telemetry(*answers % 2 == 0 ? "/mlx5_memic/list" : "/mlx5_memic/info,brief");
+		if (text != NULL)
+			(*answers)++;
+	}
+	return NULL;
+}
+
+static void
+clients_while_pools_come_and_go(void **state)
+{
+	unsigned int answers[CLIENTS] = { 0 };
+	pthread_t threads[CLIENTS];
+	unsigned int i;
+
+	(void)state;
+	stop = false;
+	for (i = 0; i < CLIENTS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, client, &answers[i]), 0);
+	for (i = 0; i < 300; i++)
+		rte_mempool_free(make_pool("brief", 64, OPS));
+	stop = true;
+	for (i = 0; i < CLIENTS; i++) {
+		pthread_join(threads[i], NULL);
+		assert_true(answers[i] > 0);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(strange_names),
+		cmocka_unit_test(unknown_pools),
+		cmocka_unit_test(many_pools),
+		cmocka_unit_test(clients_while_pools_come_and_go),
+	};
+	int failed;
+
+	if (eal_start(argc, argv) != 0)
+		return 1;
+	rte_log_set_level_pattern("mempool.mlx5_memic", RTE_LOG_ERR);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	rte_eal_cleanup();
+	return failed == 0 ? 0 : 1;
+}
