@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The dpdk-memic authors
+# shellcheck shell=bash
+#
+# Shared by the scripts in this folder, which source it. Works in the tree's top folder.
+
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# An absolute path may be given; a relative one is relative to the tree.
+# shellcheck disable=SC2034 # for those who source this
+BUILD=$(realpath -m "${MEMIC_BUILD:-build}")
+
+say() {
+	printf '== %s\n' "$*"
+}
+
+die() {
+	printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+	exit 1
+}
+
+# Run a command; its output is shown only if it fails.
+quietly() {
+	local log status=0
+
+	log=$(mktemp)
+	"$@" >"$log" 2>&1 || status=$?
+	if [ "$status" -ne 0 ]; then
+		cat "$log" >&2
+		printf '%s: "%s" failed with status %d\n' "$(basename "$0")" "$*" "$status" >&2
+	fi
+	rm -f "$log"
+	return "$status"
+}
+
+# Names in devtools/packages that are not installed.
+missing_packages() {
+	local name
+
+	while read -r name; do
+		dpkg-query -W -f '${db:Status-Status}\n' "$name" 2>/dev/null |
+			grep -q '^installed$' || echo "$name"
+	done < <(grep -v '^#' devtools/packages)
+}
+
+install_packages() {
+	local -a missing
+
+	command -v dpkg-query >/dev/null ||
+		die "not a Debian: install what devtools/packages names by hand"
+	mapfile -t missing < <(missing_packages)
+	[ "${#missing[@]}" -gt 0 ] || return 0
+	[ "$(id -u)" -eq 0 ] || die "not root, cannot install: ${missing[*]}"
+	say "installing ${#missing[@]} packages: ${missing[*]}"
+	export DEBIAN_FRONTEND=noninteractive
+	# one broken source among others need not be ours
+	quietly apt-get -q update || say "going on with the package lists there are"
+	quietly apt-get -q install -y --no-install-recommends "${missing[@]}"
+}
+
+# What runs testpmd on the software card, as ninja names it.
+# shellcheck disable=SC2034
+RUNTIME=(app/mlx5emu/mlx5emu lib/mlx5emu/libmlx5emu.so
+	drivers/mempool/mlx5_memic/librte_mempool_mlx5_memic.so)
+
+# Folder, compiler and what to build (default: all). Configured once, later runs build
+# what has changed.
+build() {
+	local folder=$1 compiler=$2
+	shift 2
+
+	say "building with $compiler in $folder"
+	if [ ! -f "$folder/build.ninja" ]; then
+		CC=$compiler quietly meson setup --werror "$folder"
+	fi
+	quietly ninja -C "$folder" "$@"
+}

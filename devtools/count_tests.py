@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The dpdk-memic authors
+
+"""Sum up meson's testlog.json files: logs of what failed, then the one line to read."""
+
+import json
+import sys
+
+PASSED = {"OK", "EXPECTEDFAIL"}
+SKIPPED = {"SKIP", "IGNORED"}
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.strip()]
+
+
+def show(test):
+    print(f"---- {test['name']}: {test['result']} after {test['duration']:.1f} s")
+    for stream in ("stdout", "stderr"):
+        if test.get(stream):
+            print(test[stream].rstrip())
+    print("----")
+
+
+def main(paths):
+    tests = [test for path in paths for test in load(path)]
+    passed = sum(test["result"] in PASSED for test in tests)
+    skipped = sum(test["result"] in SKIPPED for test in tests)
+    failed = [test for test in tests if test["result"] not in PASSED | SKIPPED]
+    for test in failed:
+        show(test)
+    for test in failed:
+        print(f"failed: {test['name']}")
+    print(f"tests: {passed} passed, {len(failed)} failed, {skipped} skipped")
+    return 1 if failed or passed == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
