@@ -24,6 +24,7 @@ new_port(enum emu_wire_kind kind)
 	rig_make_cq(r, 256, 64);
 	r->cq.ignore_overrun = true;
 	rig_make_rq(r, ENTRIES, 1);
+	LIST_INSERT_HEAD(&r->devs[0].rqs, &r->rq, next);
 	for (i = 0; i < ENTRIES; i++)
 		rig_rq_seg(r, i, 0, SLOT, r->memic_key.key, i * SLOT);
 	r->devs[0].wire = NULL;
@@ -110,6 +111,24 @@ check_holds_back(void **state)
 	check_counts(r, 5, 0, 0, 5, 0);
 	assert_int_equal(r->devs[0].stats.rx_no_wqe, 0);
 	assert_int_equal(r->devs[0].stats.rx_no_match, 0);
+	free_port(r);
+}
+
+/* A flow that drops all takes no frame while nobody posts receive WQEs. */
+static void
+check_waits_for_a_receiver(void **state)
+{
+	struct rig *r = new_check(10, 64);
+
+	r->flow.drop = true;
+	r->flow.tir = NULL;
+	emu_flow_add(&r->flow);
+	assert_false(emu_wire_poll(&r->devs[0]));
+	check_counts(r, 0, 0, 0, 0, 0);
+	rig_set_db(&r->rq_db, 5);
+	assert_true(emu_wire_poll(&r->devs[0]));
+	check_counts(r, 10, 0, 0, 10, 0);
+	assert_int_equal(r->devs[0].stats.rx_dropped, 10);
 	free_port(r);
 }
 
@@ -420,6 +439,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(check_holds_back),
+		cmocka_unit_test(check_waits_for_a_receiver),
 		cmocka_unit_test(check_keeps_to_the_send_ring),
 		cmocka_unit_test(check_all_returned),
 		cmocka_unit_test(check_frames_are_valid),
