@@ -72,6 +72,25 @@ open_tun(const char *dir)
 	return fd;
 }
 
+/*
+ * The descriptor COMMAND inherits: away from the low numbers, which programs close or
+ * count on. Not waiting is a property of the open file, so of both descriptors.
+ */
+#define INHERITED_FD 200
+
+static int
+hand_down(struct launch *l, unsigned int port, int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	l->cfg.tap_fds[port] = fcntl(fd, F_DUPFD, INHERITED_FD);
+	if (l->cfg.tap_fds[port] < 0 || flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0) {
+		complain(errno, "cannot hand emu%u down to the command", port);
+		return -1;
+	}
+	return 0;
+}
+
 static int
 make_tap(struct launch *l, int sock, unsigned int port)
 {
@@ -84,7 +103,7 @@ make_tap(struct launch *l, int sock, unsigned int port)
 	snprintf(req.ifr_name, sizeof(req.ifr_name), "emu%u", port);
 	if (ioctl(fd, TUNSETIFF, &req) == 0 && set_mac(sock, req.ifr_name, port) == 0 &&
 	    set_up(sock, req.ifr_name) == 0)
-		return 0;
+		return l->cfg.wire == EMU_WIRE_TAP ? hand_down(l, port, fd) : 0;
 	complain(errno, "cannot make the network device emu%u%s", port, errno != EPERM ? "" :
 		 "; is there a rule against unprivileged user namespaces "
 		 "(sysctl kernel.apparmor_restrict_unprivileged_userns)?");

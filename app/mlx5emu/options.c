@@ -30,7 +30,7 @@ static const char usage[] =
 "Usage: mlx5emu [OPTION]... -- COMMAND [ARGUMENT]...\n"
 "Run COMMAND with software ConnectX functions at 0000:08:00.0, 0000:08:00.1, ...\n"
 "\n"
-"  --ports N           number of functions, 1 to 8; default 1\n"
+"  --ports N           number of functions, 1 to 8; default is the card's: 1, cx5 2\n"
 "  --one-device        all ports on one IB device\n"
 "  --preset CARD       cx5, cx6dx (default), cx7, or nomemic: a cx6dx without MEMIC\n"
 "  --memic BYTES       on-chip memory of a function, as 262144 or 256K; default is the\n"
@@ -38,6 +38,7 @@ static const char usage[] =
 "  --wire WIRE         what the ports are connected to:\n"
 "                      loop (default): each port's frames come back to it\n"
 "                      pair: port 0 to 1, 2 to 3, ...\n"
+"                      tap: the netdevs emu0, emu1, ... are the ports' other ends\n"
 "                      pcap:IN:OUT: frames come from and go to capture files\n"
 "                      check:COUNT:BYTES: COUNT numbered frames of BYTES come in, each\n"
 "                      byte is verified when they are sent back\n"
@@ -51,10 +52,6 @@ static const char usage[] =
 "The exit status is COMMAND's, 128 and the number of the signal that killed it,\n"
 "2 for a wrong option, 125 when the launcher fails, 126 when COMMAND cannot be run,\n"
 "127 when it is not found.\n";
-
-static const char fault_help[] =
-"--fault SPEC, may be given several times.\n"
-"This version knows no faults.\n";
 
 static int
 refuse_usage(int *status)
@@ -73,12 +70,19 @@ finish(const char *text, int *status)
 }
 
 static int
+finish_faults(int *status)
+{
+	emu_fault_help(stdout);
+	return finish("", status);
+}
+
+static int
 set_config(struct launch *l, const char *name, const char *value, int *status)
 {
 	char err[PATH_MAX + 256];
 
 	if (strcmp(name, "fault") == 0 && strcmp(value, "help") == 0)
-		return finish(fault_help, status);
+		return finish_faults(status);
 	if (emu_config_set(&l->cfg, name, value, err, sizeof(err)) == 0)
 		return 0;
 	complain(0, "%s", err);

@@ -11,6 +11,7 @@
 #include "card.h"
 #include "emu.h"
 #include "objects.h"
+#include "trap.h"
 #include "verbs.h"
 
 /* The card of this process: made when the library is loaded, reported when it goes. */
@@ -35,6 +36,7 @@ make_dev(struct emu_dev *dev, unsigned int index)
 	dev->cfg = &config;
 	dev->preset = config.preset;
 	dev->next_num = 0x40;
+	dev->mtu = 1500; /* ETH_DATA_LEN, what the TAP starts with, too */
 	LIST_INIT(&dev->cqs);
 	LIST_INIT(&dev->sqs);
 	LIST_INIT(&dev->rqs);
@@ -117,4 +119,5 @@ card_fini(void)
 	reported = true;
 	report(true);
 	emu_report_print(stderr);
+	emu_trap_print(stderr);
 }

@@ -11,7 +11,8 @@
 #include "vma.h"
 
 #define MAX_CQE ((1u << 22) - 1)
-#define COMP_VECTORS 16
+#define KNOWN_FLAGS (MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD | \
+	MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX | MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS)
 
 static int
 cq_destroy(struct emu_obj *obj, bool forced)
@@ -36,24 +37,29 @@ emu_cq_find(struct emu_dev *dev, uint32_t num)
 	return NULL;
 }
 
+/* mini_cqe_res_format_to_hw() in hw/mlx5/cq.c; what it allows is never used, see cmd_device.c */
+static int
+check_compression(const struct mlx5_ib_create_cq *req)
+{
+	if (req->cqe_comp_en != 1)
+		return 0;
+	if (req->cqe_comp_res_format == MLX5_IB_CQE_RES_FORMAT_CSUM_STRIDX)
+		return -EOPNOTSUPP;
+	return req->cqe_comp_res_format == MLX5_IB_CQE_RES_FORMAT_HASH ||
+	       req->cqe_comp_res_format == MLX5_IB_CQE_RES_FORMAT_CSUM ? 0 : -EINVAL;
+}
+
 /* create_cq_user() in hw/mlx5/cq.c */
 static int
-check_create(const struct mlx5_ib_create_cq *req, uint64_t cqe, uint64_t vector, uint64_t flags,
+check_create(const struct mlx5_ib_create_cq *req, uint64_t cqe, uint64_t vector,
 	     uint32_t *entries)
 {
 	int err;
 
-	if (cqe == 0 || cqe > MAX_CQE || vector >= COMP_VECTORS)
+	if (cqe == 0 || cqe > MAX_CQE || vector >= EMU_COMP_VECTORS)
+		return -EINVAL; /* assumption for 0: the library never lets it come here */
+	if (req->flags & ~KNOWN_FLAGS)
 		return -EINVAL;
-	if (flags & ~(uint64_t)IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN) {
-		emu_trace("  CQ flags 0x%llx are not emulated", (unsigned long long)flags);
-		return -EOPNOTSUPP;
-	}
-	if (req->flags & ~(MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD |
-			   MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX))
-		return req->flags & MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS ? -EOPNOTSUPP : -EINVAL;
-	if (req->flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD)
-		return -EOPNOTSUPP; /* the capability is not there */
 	if (req->cqe_size != 64 && req->cqe_size != 128)
 		return -EINVAL;
 	if (req->reserved0 != 0 || req->reserved1 != 0)
@@ -61,40 +67,60 @@ check_create(const struct mlx5_ib_create_cq *req, uint64_t cqe, uint64_t vector,
 	for (*entries = 1; *entries < cqe + 1; *entries <<= 1)
 		;
 	err = emu_user_range_check(req->buf_addr, (uint64_t)*entries * req->cqe_size, true);
-	return err != 0 ? err : emu_user_range_check(req->db_addr, 8, true);
+	if (err == 0)
+		err = emu_user_range_check(req->db_addr, EMU_DBREC_SIZE, false);
+	if (err != 0)
+		return err;
+	if (!emu_queue_is_aligned(req->buf_addr, req->db_addr))
+		return -EINVAL;
+	if (!(req->flags & MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX))
+		return -EINVAL; /* contexts with UARs of their own have no other */
+	/* capabilities that are not there */
+	if (req->flags & (MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS |
+			  MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD))
+		return -EOPNOTSUPP;
+	return check_compression(req);
 }
 
-static int
+static void
 attach_channel(struct emu_call *call, struct emu_verbs_cq *cq)
 {
-	int fd = emu_in_fd(call, UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL);
-	struct emu_channel *channel;
+	struct emu_channel *channel = emu_obj(call, UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL);
 
-	if (fd < 0)
-		return 0;
-	channel = emu_channel_of_fd(call->file, fd, UVERBS_OBJECT_COMP_CHANNEL);
-	if (channel == NULL)
-		return -EBADF;
-	emu_channel_watch(channel, &cq->cq,
-			  emu_in_u64(call, UVERBS_ATTR_CREATE_CQ_USER_HANDLE, 0));
-	return 0;
+	if (channel != NULL)
+		emu_channel_watch(channel, &cq->cq,
+				  emu_in_u64(call, UVERBS_ATTR_CREATE_CQ_USER_HANDLE, 0));
+}
+
+/* UVERBS_METHOD_CQ_CREATE's own checks; every CQE carries a timestamp, asked for or not */
+static int
+read_create(struct emu_call *call, struct mlx5_ib_create_cq *req, uint64_t *flags)
+{
+	int err = emu_in_flags(call, UVERBS_ATTR_CREATE_CQ_FLAGS,
+			       IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION |
+			       IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN, flags);
+
+	if (err != 0)
+		return err;
+	if (emu_len(call, UVERBS_ATTR_UHW_IN) < offsetof(struct mlx5_ib_create_cq, flags))
+		return -EINVAL;
+	return emu_in(call, UVERBS_ATTR_UHW_IN, req, sizeof(*req));
 }
 
 static int
 cq_create(struct emu_call *call)
 {
-	uint64_t cqe = emu_in_u64(call, UVERBS_ATTR_CREATE_CQ_CQE, 0);
-	uint64_t flags = emu_in_u64(call, UVERBS_ATTR_CREATE_CQ_FLAGS, 0);
+	uint64_t cqe = emu_in_u64(call, UVERBS_ATTR_CREATE_CQ_CQE, 0), flags;
 	struct mlx5_ib_create_cq_resp resp = { 0 };
 	struct mlx5_ib_create_cq req;
 	struct emu_verbs_cq *cq;
 	uint32_t entries, got;
-	int err;
+	int err = read_create(call, &req, &flags);
 
-	if (emu_in(call, UVERBS_ATTR_UHW_IN, &req, sizeof(req)) != 0)
-		return -EINVAL;
+	if (err != 0)
+		return err;
 	err = check_create(&req, cqe, emu_in_u64(call, UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, 0),
-			   flags, &entries);
+			   &entries);
 	if (err != 0)
 		return err;
 	cq = emu_obj_new(call->file, &emu_cq_class, sizeof(*cq));
@@ -109,11 +135,10 @@ cq_create(struct emu_call *call)
 		.dbrec = (uint32_t *)(uintptr_t)req.db_addr,
 		.ignore_overrun = flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN,
 	};
-	err = attach_channel(call, cq);
+	attach_channel(call, cq);
 	got = entries - 1;
 	resp.cqn = cq->cq.num;
-	if (err == 0)
-		err = emu_out(call, UVERBS_ATTR_CREATE_CQ_RESP_CQE, &got, sizeof(got));
+	err = emu_out(call, UVERBS_ATTR_CREATE_CQ_RESP_CQE, &got, sizeof(got));
 	if (err == 0)
 		err = emu_out(call, UVERBS_ATTR_UHW_OUT, &resp, sizeof(resp));
 	if (err != 0) {
@@ -143,8 +168,8 @@ cq_destroy_method(struct emu_call *call)
 	if (cq->cq.event != NULL)
 		cq->cq.events -= emu_channel_recall(cq->cq.event_arg, cq->cq.event_tag);
 	resp.comp_events_reported = cq->cq.events;
-	err = emu_out(call, UVERBS_ATTR_DESTROY_CQ_RESP, &resp, sizeof(resp));
-	return err != 0 ? err : emu_obj_destroy(&cq->obj, false);
+	err = emu_obj_destroy(&cq->obj, false);
+	return err != 0 ? err : emu_out(call, UVERBS_ATTR_DESTROY_CQ_RESP, &resp, sizeof(resp));
 }
 
 static const struct emu_method methods[] = {

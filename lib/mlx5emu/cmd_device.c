@@ -9,6 +9,8 @@
 #include <infiniband/verbs.h>
 
 #include "emu.h"
+#include "inject.h"
+#include "removal.h"
 #include "uapi.h"
 #include "verbs.h"
 
@@ -16,11 +18,11 @@
 
 bool emu_context_opened;
 
-#define COMP_VECTORS 16
 #define DYNAMIC_UARS 0          /* tot_bfregs for a library that allocates UARs itself */
 
+/* room: bytes of the caller's buffer, which may be an older library's */
 static void
-fill_ucontext(struct mlx5_ib_alloc_ucontext_resp *r)
+fill_ucontext(struct mlx5_ib_alloc_ucontext_resp *r, size_t room)
 {
 	*r = (struct mlx5_ib_alloc_ucontext_resp){
 		.qp_tab_size = 1 << 17,
@@ -41,8 +43,29 @@ fill_ucontext(struct mlx5_ib_alloc_ucontext_resp *r)
 		.num_uars_per_page = 1,
 		.comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_DUMP_FILL_MKEY,
 		.dump_fill_mkey = 0x700,
-		.response_length = sizeof(*r),
+		.response_length = room < sizeof(*r) ? room : sizeof(*r),
 	};
+}
+
+static int
+read_ucontext(struct emu_call *call, struct mlx5_ib_alloc_ucontext_req_v2 *req)
+{
+	size_t len = emu_len(call, UVERBS_ATTR_UHW_IN);
+	uint32_t bfregs;
+	int err;
+
+	if (len != sizeof(struct mlx5_ib_alloc_ucontext_req) &&
+	    len < offsetof(struct mlx5_ib_alloc_ucontext_req_v2, max_cqe_version))
+		return -EINVAL;
+	err = emu_in(call, UVERBS_ATTR_UHW_IN, req, sizeof(*req));
+	if (err != 0)
+		return err;
+	if (req->flags & ~MLX5_IB_ALLOC_UCTX_DEVX)
+		return -EOPNOTSUPP;
+	if (req->comp_mask || req->reserved0 || req->reserved1 || req->reserved2)
+		return -EOPNOTSUPP;
+	bfregs = (req->total_num_bfregs + 1) & ~1u; /* MLX5_NON_FP_BFREGS_PER_UAR */
+	return req->num_low_latency_bfregs > bfregs - 1 ? -EINVAL : 0;
 }
 
 /* mlx5_ib_alloc_ucontext() in hw/mlx5/main.c */
@@ -51,28 +74,23 @@ get_context(struct emu_call *call)
 {
 	struct mlx5_ib_alloc_ucontext_req_v2 req;
 	struct mlx5_ib_alloc_ucontext_resp resp;
-	uint32_t vectors = COMP_VECTORS;
+	uint32_t vectors = EMU_COMP_VECTORS;
 	uint64_t core = IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS;
 	int err;
 
 	if (call->file->has_context)
 		return -EINVAL;
-	if (emu_len(call, UVERBS_ATTR_UHW_IN) < sizeof(struct mlx5_ib_alloc_ucontext_req))
-		return -EINVAL;
-	err = emu_in(call, UVERBS_ATTR_UHW_IN, &req, sizeof(req));
+	err = read_ucontext(call, &req);
 	if (err != 0)
 		return err;
-	if (req.flags & ~MLX5_IB_ALLOC_UCTX_DEVX)
-		return -EINVAL;
-	if (req.comp_mask || req.reserved0 || req.reserved1 || req.reserved2)
-		return -EOPNOTSUPP;
-	if (req.total_num_bfregs == 0 || req.num_low_latency_bfregs > req.total_num_bfregs - 1)
-		return -EINVAL;
 	if (!(req.lib_caps & MLX5_LIB_CAP_DYN_UAR)) {
 		emu_trace("%s: static UARs are not emulated", call->dev->name);
 		return -EOPNOTSUPP;
 	}
-	fill_ucontext(&resp);
+	/* mlx5_ib_devx_create(): firmware that is told not to serve user contexts */
+	if ((req.flags & MLX5_IB_ALLOC_UCTX_DEVX) && call->dev->cfg->fault.no_devx)
+		return -EINVAL;
+	fill_ucontext(&resp, emu_len(call, UVERBS_ATTR_UHW_OUT));
 	err = emu_out(call, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, &vectors, sizeof(vectors));
 	if (err == 0)
 		err = emu_out(call, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, &core, sizeof(core));
@@ -84,6 +102,8 @@ get_context(struct emu_call *call)
 		err = emu_engine_start();
 	if (err != 0)
 		return err;
+	if (call->dev->inject.opened_at == 0)
+		call->dev->inject.opened_at = emu_clock();
 	call->file->has_context = true;
 	call->file->devx = req.flags & MLX5_IB_ALLOC_UCTX_DEVX;
 	emu_context_opened = true;
@@ -94,11 +114,11 @@ static int
 query_context(struct emu_call *call)
 {
 	struct mlx5_ib_alloc_ucontext_resp resp;
-	uint32_t vectors = COMP_VECTORS;
+	uint32_t vectors = EMU_COMP_VECTORS;
 	uint64_t core = IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS;
 	int err;
 
-	fill_ucontext(&resp);
+	fill_ucontext(&resp, emu_len(call, MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX));
 	err = emu_out(call, UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS, &vectors,
 		      sizeof(vectors));
 	if (err == 0)
@@ -111,19 +131,19 @@ query_context(struct emu_call *call)
 /* ---- port ---- */
 
 static void
-fill_port(struct ib_uverbs_query_port_resp *r)
+fill_port(const struct emu_dev *dev, struct ib_uverbs_query_port_resp *r)
 {
 	*r = (struct ib_uverbs_query_port_resp){
 		.port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS,
 		.max_msg_sz = 1 << 30,
 		.gid_tbl_len = 1,
 		.pkey_tbl_len = 1,
-		.state = IBV_PORT_ACTIVE,
+		.state = dev->link_down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE,
 		.max_mtu = IBV_MTU_4096,
 		.active_mtu = IBV_MTU_1024,
 		.active_width = 2,      /* 4X */
 		.active_speed = 32,     /* EDR: 4 x 25 = 100 Gb/s */
-		.phys_state = 5,        /* link up */
+		.phys_state = dev->link_down ? 3 : 5, /* disabled, link up */
 		.link_layer = IBV_LINK_LAYER_ETHERNET,
 	};
 }
@@ -135,7 +155,7 @@ query_port(struct emu_call *call)
 
 	if (emu_in_u64(call, UVERBS_ATTR_QUERY_PORT_PORT_NUM, 0) != 1)
 		return -EINVAL;
-	fill_port(&resp.legacy_resp);
+	fill_port(call->dev, &resp.legacy_resp);
 	return emu_out(call, UVERBS_ATTR_QUERY_PORT_RESP, &resp, sizeof(resp));
 }
 
@@ -159,7 +179,7 @@ write_query_port(struct emu_call *call, const void *in, size_t in_len)
 	(void)in_len;
 	if (req->port_num != 1)
 		return -EINVAL;
-	fill_port(&resp);
+	fill_port(call->dev, &resp);
 	return emu_out(call, UVERBS_ATTR_CORE_OUT, &resp, sizeof(resp));
 }
 
@@ -219,10 +239,10 @@ write_query_device(struct emu_call *call, const void *in, size_t in_len)
  * capability is there, and CQEs are never compressed, which hardware may also choose.
  */
 static void
-fill_mlx5_device(struct mlx5_ib_query_device_resp *r)
+fill_mlx5_device(struct mlx5_ib_query_device_resp *r, size_t room)
 {
 	*r = (struct mlx5_ib_query_device_resp){
-		.response_length = sizeof(*r),
+		.response_length = room < sizeof(*r) ? room : sizeof(*r),
 		.rss_caps = {
 			.rx_hash_function = MLX5_RX_HASH_FUNC_TOEPLITZ,
 			.rx_hash_fields_mask =
@@ -246,6 +266,7 @@ write_query_device_ex(struct emu_call *call, const void *in, size_t in_len)
 	const struct ib_uverbs_ex_query_device *req = in;
 	struct ib_uverbs_ex_query_device_resp resp = { 0 };
 	struct mlx5_ib_query_device_resp mlx5;
+	size_t room;
 	int err;
 
 	(void)in_len;
@@ -261,11 +282,12 @@ write_query_device_ex(struct emu_call *call, const void *in, size_t in_len)
 	resp.max_wq_type_rq = 1 << 20;
 	resp.raw_packet_caps = IBV_RAW_PACKET_CAP_IP_CSUM;
 	resp.max_dm_size = call->dev->memic.bytes;
-	resp.response_length = sizeof(resp);
+	room = emu_len(call, UVERBS_ATTR_CORE_OUT);
+	resp.response_length = room < sizeof(resp) ? room : sizeof(resp);
 	err = emu_out(call, UVERBS_ATTR_CORE_OUT, &resp, sizeof(resp));
 	if (err != 0)
 		return err;
-	fill_mlx5_device(&mlx5);
+	fill_mlx5_device(&mlx5, emu_len(call, UVERBS_ATTR_UHW_OUT));
 	return emu_out(call, UVERBS_ATTR_UHW_OUT, &mlx5, sizeof(mlx5));
 }
 
@@ -281,6 +303,9 @@ invoke_write(struct emu_call *call)
 	const struct emu_write *write;
 	int err;
 
+	/* uapi_get_method() in core/uverbs.h */
+	if (cmd & ~(uint64_t)(IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_CMD_COMMAND_MASK))
+		return -EINVAL;
 	write = emu_write_find(cmd);
 	if (write == NULL) {
 		emu_trace("  write command 0x%llx is unknown", (unsigned long long)cmd);
@@ -294,7 +319,10 @@ invoke_write(struct emu_call *call)
 	err = emu_in(call, UVERBS_ATTR_CORE_IN, in, sizeof(in));
 	if (err != 0 && err != -ENOENT)
 		return err;
-	return write->run(call, in, len);
+	if (emu_removal_refuses_write(call->dev, write->cmd))
+		return -EIO;
+	err = emu_inject_ioctl(call->dev, write->name, false);
+	return err != 0 ? err : write->run(call, in, len);
 }
 
 static const struct emu_method methods[] = {
@@ -316,15 +344,15 @@ static const struct emu_method methods[] = {
 		EMU_SPECS(
 			EMU_OPT_OUT(UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS, 4),
 			EMU_OPT_OUT(UVERBS_ATTR_QUERY_CONTEXT_CORE_SUPPORT, 8),
-			EMU_OPT_OUT_MIN(MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX,
-				offsetof(struct mlx5_ib_alloc_ucontext_resp, response_length) + 4))),
+			EMU_OUT_MIN(MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX,
+				offsetof(struct mlx5_ib_alloc_ucontext_resp, dump_fill_mkey) + 4))),
 	EMU_METHOD(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT, "QUERY_PORT", query_port,
 		EMU_SPECS(
 			EMU_CONST(UVERBS_ATTR_QUERY_PORT_PORT_NUM),
 			EMU_OUT_MIN(UVERBS_ATTR_QUERY_PORT_RESP,
-				sizeof(struct ib_uverbs_query_port_resp)))),
+				sizeof(struct ib_uverbs_query_port_resp_ex)))),
 	EMU_METHOD(UVERBS_OBJECT_DEVICE, MLX5_IB_METHOD_QUERY_PORT, "mlx5 QUERY_PORT",
-		mlx5_query_port, .driver = true,
+		mlx5_query_port,
 		EMU_SPECS(
 			EMU_IN(MLX5_IB_ATTR_QUERY_PORT_PORT_NUM, 4),
 			EMU_OUT_MIN(MLX5_IB_ATTR_QUERY_PORT, 8))),

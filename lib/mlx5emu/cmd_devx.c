@@ -8,8 +8,8 @@
 
 #include "devx.h"
 #include "emu.h"
+#include "inject.h"
 #include "prm.h"
-#include "vma.h"
 
 /* The ways into firmware: hw/mlx5/devx.c. */
 
@@ -47,9 +47,6 @@ const struct emu_class emu_devx_class = {
 	.type = MLX5_IB_OBJECT_DEVX_OBJ, .name = "DevX object", .destroy = devx_destroy,
 	.busy = -EINVAL,
 };
-const struct emu_class emu_umem_class = {
-	.type = MLX5_IB_OBJECT_DEVX_UMEM, .name = "umem", .busy = -EINVAL,
-};
 
 /* ---- what commands name ---- */
 
@@ -81,22 +78,55 @@ emu_devx_use_pd(struct emu_devx_obj *devx, uint32_t pdn)
 	return NULL;
 }
 
-void *
-emu_devx_use_umem(struct emu_devx_obj *devx, uint32_t id, uint64_t offset, uint64_t len)
+struct emu_rq *
+emu_devx_rq(struct emu_obj *obj)
 {
-	struct emu_obj *obj;
-	struct emu_umem *umem;
+	if (obj->class == &emu_wq_class)
+		return &((struct emu_verbs_wq *)obj)->rq;
+	if (obj->class == &emu_qp_class)
+		return &((struct emu_verbs_qp *)obj)->rq;
+	return &((struct emu_devx_obj *)obj)->rq;
+}
 
-	TAILQ_FOREACH(obj, &devx->obj.file->objects, next) {
-		umem = (struct emu_umem *)obj;
-		if (obj->class != &emu_umem_class || umem->id != id)
-			continue;
-		if (offset > umem->len || len > umem->len - offset)
-			return NULL;
-		emu_obj_use(&devx->obj, obj);
-		return (void *)(uintptr_t)(umem->addr + offset);
+struct emu_sq *
+emu_devx_sq(struct emu_obj *obj)
+{
+	if (obj->class == &emu_qp_class)
+		return &((struct emu_verbs_qp *)obj)->sq;
+	return &((struct emu_devx_obj *)obj)->sq;
+}
+
+static bool
+qp_has_number(const struct emu_verbs_qp *qp, uint16_t creator, uint32_t num)
+{
+	switch (creator) {
+	case PRM_CMD_CREATE_RQ: return qp->has_rq && qp->rq.num == num;
+	case PRM_CMD_CREATE_SQ: return qp->has_sq && qp->sq.num == num;
+	case PRM_CMD_CREATE_TIR: return qp->has_rq && qp->tir.num == num;
+	case PRM_CMD_CREATE_TIS: return qp->has_sq && qp->tisn == num;
+	default: return false;
 	}
-	return NULL;
+}
+
+/* devx_is_valid_obj_id(): numbers of different kinds may be equal, so the kind counts */
+static bool
+has_number(const struct emu_obj *obj, uint16_t creator, uint32_t num)
+{
+	const struct emu_devx_obj *devx = (const struct emu_devx_obj *)obj;
+
+	if (obj->class == &emu_devx_class)
+		return devx->opcode == creator && devx->num == num;
+	if (obj->class == &emu_cq_class)
+		return creator == PRM_CMD_CREATE_CQ &&
+		       ((const struct emu_verbs_cq *)obj)->cq.num == num;
+	if (obj->class == &emu_wq_class)
+		return creator == PRM_CMD_CREATE_RQ &&
+		       ((const struct emu_verbs_wq *)obj)->rq.num == num;
+	if (obj->class == &emu_ind_tbl_class)
+		return creator == PRM_CMD_CREATE_RQT &&
+		       ((const struct emu_ind_tbl *)obj)->num == num;
+	return obj->class == &emu_qp_class &&
+	       qp_has_number((const struct emu_verbs_qp *)obj, creator, num);
 }
 
 /* ---- mailboxes ---- */
@@ -106,10 +136,10 @@ static int
 mailbox_open(struct emu_call *call, struct emu_devx_call *devx, uint16_t in_id, uint16_t out_id)
 {
 	size_t in_len = emu_len(call, in_id), out_len = emu_len(call, out_id);
+	const struct emu_devx_cmd *cmd;
 	uint8_t *in;
+	int err;
 
-	if (!call->file->devx)
-		return -EINVAL; /* devx_get_uid() */
 	if (in_len > MAX_MAILBOX || out_len > MAX_MAILBOX)
 		return -EINVAL;
 	in = calloc(1, in_len);
@@ -120,7 +150,14 @@ mailbox_open(struct emu_call *call, struct emu_devx_call *devx, uint16_t in_id, 
 	};
 	if (in == NULL || devx->out == NULL)
 		return -ENOMEM;
-	return emu_in(call, in_id, in, in_len);
+	err = emu_in(call, in_id, in, in_len);
+	if (err != 0)
+		return err;
+	/* devx_get_uid() */
+	if (!call->file->devx && !emu_devx_is_open(prm_get(in, PRM_IN_OPCODE)))
+		return -EINVAL;
+	cmd = find_cmd(prm_get(in, PRM_IN_OPCODE));
+	return cmd == NULL ? 0 : emu_inject_ioctl(call->dev, cmd->name, false);
 }
 
 static void
@@ -171,11 +208,13 @@ devx_other(struct emu_call *call)
 			   MLX5_IB_ATTR_DEVX_OTHER_CMD_OUT);
 	if (err != 0)
 		goto out;
-	cmd = find_cmd(prm_get(devx.in, PRM_IN_OPCODE));
-	if (cmd != NULL && cmd->general == NULL) {
-		err = -EINVAL; /* devx_is_general_cmd() */
+	if (!emu_devx_is_general(prm_get(devx.in, PRM_IN_OPCODE))) {
+		emu_trace("  firmware command 0x%x is not a general one",
+			  prm_get(devx.in, PRM_IN_OPCODE));
+		err = -EINVAL;
 		goto out;
 	}
+	cmd = find_cmd(prm_get(devx.in, PRM_IN_OPCODE));
 	status = cmd == NULL ? PRM_STATUS_BAD_OP : check_lengths(&devx, cmd);
 	if (status == PRM_STATUS_OK)
 		status = cmd->general(&devx);
@@ -212,6 +251,23 @@ create_obj(struct emu_call *call, struct emu_devx_call *devx, const struct emu_d
 	return err;
 }
 
+/* What the kernel itself looks at, in MLX5_IB_METHOD_DEVX_OBJ_CREATE */
+static int
+check_create(const struct emu_devx_call *devx)
+{
+	uint16_t opcode = prm_get(devx->in, PRM_IN_OPCODE);
+
+	if (prm_get(devx->in, PRM_IN_VHCA_TUNNEL_ID) != 0)
+		return -EINVAL;
+	if (!emu_devx_is_create(opcode, prm_get(devx->in, PRM_IN_OP_MOD))) {
+		emu_trace("  firmware command 0x%x creates nothing", opcode);
+		return -EINVAL;
+	}
+	/* devx_handle_mkey_create() */
+	return opcode == PRM_CMD_CREATE_MKEY && devx->in_len < PRM_MKC_AT + PRM_MKC_SIZE ?
+	       -EINVAL : 0;
+}
+
 static int
 devx_obj_create(struct emu_call *call)
 {
@@ -223,21 +279,45 @@ devx_obj_create(struct emu_call *call)
 			   MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT);
 	if (err != 0)
 		goto out;
+	err = check_create(&devx);
+	if (err != 0)
+		goto out;
 	cmd = find_cmd(prm_get(devx.in, PRM_IN_OPCODE));
 	if (cmd == NULL) /* creating commands exist that this firmware does not know */
 		err = mailbox_answer(call, &devx, MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT,
 				     PRM_STATUS_BAD_OP);
 	else
-		err = cmd->create == NULL ? -EINVAL : create_obj(call, &devx, cmd);
+		err = create_obj(call, &devx, cmd);
 out:
 	mailbox_close(&devx);
 	return err;
 }
 
-/* Modify and query have the same attributes under other numbers. */
+/* What the kernel lets through to an object, in _OBJ_MODIFY and _OBJ_QUERY */
 static int
-on_object(struct emu_call *call, uint16_t obj_id, uint16_t in_id, uint16_t out_id)
+check_on_object(const struct emu_devx_call *devx, bool query)
 {
+	uint16_t opcode = prm_get(devx->in, PRM_IN_OPCODE);
+
+	if (prm_get(devx->in, PRM_IN_VHCA_TUNNEL_ID) != 0)
+		return -EINVAL;
+	if (query ? !emu_devx_is_query(opcode) :
+	    !emu_devx_is_modify(opcode, prm_get(devx->in, PRM_IN_OP_MOD))) {
+		emu_trace("  firmware command 0x%x does not %s", opcode,
+			  query ? "query" : "modify");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/*
+ * Modify and query have the same attributes under other numbers. Of a command that this
+ * firmware does not know it is not known which object it is about either.
+ */
+static int
+on_object(struct emu_call *call, bool query, uint16_t obj_id, uint16_t in_id, uint16_t out_id)
+{
+	struct emu_obj *obj = emu_obj(call, obj_id);
 	struct emu_devx_call devx = { 0 };
 	const struct emu_devx_cmd *cmd;
 	int status, err;
@@ -245,20 +325,19 @@ on_object(struct emu_call *call, uint16_t obj_id, uint16_t in_id, uint16_t out_i
 	err = mailbox_open(call, &devx, in_id, out_id);
 	if (err != 0)
 		goto out;
+	err = check_on_object(&devx, query);
+	if (err != 0)
+		goto out;
 	cmd = find_cmd(prm_get(devx.in, PRM_IN_OPCODE));
-	if (cmd == NULL || cmd->modify == NULL) {
-		emu_trace("  firmware command 0x%x on an object is unknown",
-			  prm_get(devx.in, PRM_IN_OPCODE));
-		err = -EINVAL; /* devx_is_obj_modify_cmd() */
+	status = cmd == NULL ? PRM_STATUS_BAD_OP : check_lengths(&devx, cmd);
+	if (status == PRM_STATUS_OK && !has_number(obj, cmd->target, prm_get(devx.in, cmd->id))) {
+		emu_trace("  the handle names another object");
+		err = -EINVAL;
 		goto out;
 	}
-	status = check_lengths(&devx, cmd);
 	if (status == PRM_STATUS_OK)
-		status = cmd->modify(&devx, emu_obj(call, obj_id));
-	if (status < 0)
-		err = status; /* devx_is_valid_obj_id() */
-	else
-		err = mailbox_answer(call, &devx, out_id, status);
+		status = cmd->on_object(&devx, obj);
+	err = mailbox_answer(call, &devx, out_id, status);
 out:
 	mailbox_close(&devx);
 	return err;
@@ -267,7 +346,7 @@ out:
 static int
 devx_obj_modify(struct emu_call *call)
 {
-	return on_object(call, MLX5_IB_ATTR_DEVX_OBJ_MODIFY_HANDLE,
+	return on_object(call, false, MLX5_IB_ATTR_DEVX_OBJ_MODIFY_HANDLE,
 			 MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_IN,
 			 MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_OUT);
 }
@@ -275,7 +354,7 @@ devx_obj_modify(struct emu_call *call)
 static int
 devx_obj_query(struct emu_call *call)
 {
-	return on_object(call, MLX5_IB_ATTR_DEVX_OBJ_QUERY_HANDLE,
+	return on_object(call, true, MLX5_IB_ATTR_DEVX_OBJ_QUERY_HANDLE,
 			 MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_IN,
 			 MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_OUT);
 }
@@ -285,70 +364,18 @@ devx_query_eqn(struct emu_call *call)
 {
 	uint32_t eqn = EQN;
 
-	if (!call->file->devx)
-		return -EINVAL;
+	/* mlx5_vector2eqn() */
+	if (emu_in_u64(call, MLX5_IB_ATTR_DEVX_QUERY_EQN_USER_VEC, 0) >= EMU_COMP_VECTORS)
+		return -ENOENT;
 	return emu_out(call, MLX5_IB_ATTR_DEVX_QUERY_EQN_DEV_EQN, &eqn, sizeof(eqn));
 }
 
+/* bfregn_to_uar_index(): of a context whose library allocates its UARs itself there is none */
 static int
 devx_query_uar(struct emu_call *call)
 {
-	uint32_t index = emu_in_u64(call, MLX5_IB_ATTR_DEVX_QUERY_UAR_USER_IDX, 0);
-
-	if (!call->file->devx)
-		return -EINVAL;
-	return emu_out(call, MLX5_IB_ATTR_DEVX_QUERY_UAR_DEV_IDX, &index, sizeof(index));
-}
-
-/* MLX5_IB_METHOD_DEVX_UMEM_REG */
-static int
-umem_reg(struct emu_call *call)
-{
-	uint64_t addr = emu_in_u64(call, MLX5_IB_ATTR_DEVX_UMEM_REG_ADDR, 0);
-	uint64_t len = emu_in_u64(call, MLX5_IB_ATTR_DEVX_UMEM_REG_LEN, 0);
-	uint32_t access = emu_in_u64(call, MLX5_IB_ATTR_DEVX_UMEM_REG_ACCESS, 0);
-	struct emu_umem *umem;
-	int err = emu_check_mr_access(access);
-
-	if (!call->file->devx || len == 0 || addr + len < addr)
-		return -EINVAL;
-	if (err == 0)
-		err = emu_user_range_check(addr, len, emu_mkey_access(access) & EMU_ACCESS_LW);
-	if (err != 0)
-		return err;
-	umem = emu_obj_new(call->file, &emu_umem_class, sizeof(*umem));
-	if (umem == NULL)
-		return -ENOMEM;
-	umem->id = emu_next_num(call->dev);
-	umem->addr = addr;
-	umem->len = len;
-	err = emu_out(call, MLX5_IB_ATTR_DEVX_UMEM_REG_OUT_ID, &umem->id, sizeof(umem->id));
-	if (err != 0) {
-		emu_obj_discard(&umem->obj);
-		return err;
-	}
-	return emu_out_obj(call, MLX5_IB_ATTR_DEVX_UMEM_REG_HANDLE, &umem->obj);
-}
-
-/*
- * MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT. Of the event types only the completion event
- * of a CQ ever comes; the others may be waited for, as on a card where all is well.
- */
-static int
-devx_subscribe(struct emu_call *call)
-{
-	int fd = emu_in_fd(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_HANDLE);
-	struct emu_devx_obj *obj = emu_obj(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE);
-	struct emu_channel *channel;
-
-	channel = emu_channel_of_fd(call->file, fd, MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD);
-	if (channel == NULL)
-		return -EBADF;
-	if (obj == NULL || obj->opcode != PRM_CMD_CREATE_CQ)
-		return 0;
-	emu_channel_watch(channel, &obj->cq,
-			  emu_in_u64(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE, 0));
-	return 0;
+	(void)call;
+	return -EINVAL;
 }
 
 #define HDR_IN 16               /* general_obj_in_cmd_hdr */
@@ -357,68 +384,42 @@ devx_subscribe(struct emu_call *call)
 
 static const struct emu_method methods[] = {
 	EMU_METHOD(MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_OTHER, "DEVX_OTHER", devx_other,
-		.driver = true,
 		EMU_SPECS(
 			EMU_IN_RANGE(MLX5_IB_ATTR_DEVX_OTHER_CMD_IN, HDR_IN, UINT16_MAX),
 			EMU_OUT_MIN(MLX5_IB_ATTR_DEVX_OTHER_CMD_OUT, HDR_OUT))),
 	EMU_METHOD(MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_QUERY_EQN, "DEVX_QUERY_EQN",
-		devx_query_eqn, .driver = true,
+		devx_query_eqn,
 		EMU_SPECS(
 			EMU_IN(MLX5_IB_ATTR_DEVX_QUERY_EQN_USER_VEC, 4),
 			EMU_OUT(MLX5_IB_ATTR_DEVX_QUERY_EQN_DEV_EQN, 4))),
 	EMU_METHOD(MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_QUERY_UAR, "DEVX_QUERY_UAR",
-		devx_query_uar, .driver = true,
+		devx_query_uar,
 		EMU_SPECS(
 			EMU_IN(MLX5_IB_ATTR_DEVX_QUERY_UAR_USER_IDX, 4),
 			EMU_OUT(MLX5_IB_ATTR_DEVX_QUERY_UAR_DEV_IDX, 4))),
-	EMU_METHOD(MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT,
-		"DEVX_SUBSCRIBE_EVENT", devx_subscribe, .driver = true,
-		EMU_SPECS(
-			EMU_FD(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_HANDLE,
-			       MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD, EMU_OBJ_READ),
-			EMU_OPT_OBJ(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE,
-				    MLX5_IB_OBJECT_DEVX_OBJ, EMU_OBJ_READ),
-			EMU_IN_RANGE(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_TYPE_NUM_LIST, 2,
-				     UINT16_MAX),
-			EMU_OPT_IN(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE, 8),
-			EMU_OPT_IN(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_NUM, 4))),
 	EMU_METHOD(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_CREATE, "DEVX_OBJ_CREATE",
-		devx_obj_create, .driver = true,
+		devx_obj_create,
 		EMU_SPECS(
 			EMU_OBJ(MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE, MLX5_IB_OBJECT_DEVX_OBJ,
 				EMU_OBJ_NEW),
 			EMU_IN_RANGE(MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_IN, HDR_IN, UINT16_MAX),
 			EMU_OUT_MIN(MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT, HDR_OUT))),
 	EMU_METHOD(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_DESTROY,
-		"DEVX_OBJ_DESTROY", NULL, .driver = true,
+		"DEVX_OBJ_DESTROY", NULL,
 		EMU_SPECS(EMU_OBJ(MLX5_IB_ATTR_DEVX_OBJ_DESTROY_HANDLE, MLX5_IB_OBJECT_DEVX_OBJ,
 				  EMU_OBJ_DESTROY))),
 	EMU_METHOD(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_MODIFY, "DEVX_OBJ_MODIFY",
-		devx_obj_modify, .driver = true,
+		devx_obj_modify,
 		EMU_SPECS(
 			EMU_OBJ(MLX5_IB_ATTR_DEVX_OBJ_MODIFY_HANDLE, ANY, EMU_OBJ_READ),
 			EMU_IN_RANGE(MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_IN, HDR_IN, UINT16_MAX),
 			EMU_OUT_MIN(MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_OUT, HDR_OUT))),
 	EMU_METHOD(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_QUERY, "DEVX_OBJ_QUERY",
-		devx_obj_query, .driver = true,
+		devx_obj_query,
 		EMU_SPECS(
 			EMU_OBJ(MLX5_IB_ATTR_DEVX_OBJ_QUERY_HANDLE, ANY, EMU_OBJ_READ),
 			EMU_IN_RANGE(MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_IN, HDR_IN, UINT16_MAX),
 			EMU_OUT_MIN(MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_OUT, HDR_OUT))),
-	EMU_METHOD(MLX5_IB_OBJECT_DEVX_UMEM, MLX5_IB_METHOD_DEVX_UMEM_REG, "DEVX_UMEM_REG",
-		umem_reg, .driver = true,
-		EMU_SPECS(
-			EMU_OBJ(MLX5_IB_ATTR_DEVX_UMEM_REG_HANDLE, MLX5_IB_OBJECT_DEVX_UMEM,
-				EMU_OBJ_NEW),
-			EMU_IN(MLX5_IB_ATTR_DEVX_UMEM_REG_ADDR, 8),
-			EMU_IN(MLX5_IB_ATTR_DEVX_UMEM_REG_LEN, 8),
-			EMU_FLAGS(MLX5_IB_ATTR_DEVX_UMEM_REG_ACCESS),
-			EMU_OPT_CONST(MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP),
-			EMU_OUT(MLX5_IB_ATTR_DEVX_UMEM_REG_OUT_ID, 4))),
-	EMU_METHOD(MLX5_IB_OBJECT_DEVX_UMEM, MLX5_IB_METHOD_DEVX_UMEM_DEREG, "DEVX_UMEM_DEREG",
-		NULL, .driver = true,
-		EMU_SPECS(EMU_OBJ(MLX5_IB_ATTR_DEVX_UMEM_DEREG_HANDLE, MLX5_IB_OBJECT_DEVX_UMEM,
-				  EMU_OBJ_DESTROY))),
 };
 
 EMU_METHOD_TABLE(emu_devx_table, methods);

@@ -3,10 +3,11 @@
  */
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <stdlib.h>
 
 #include "emu.h"
+#include "inject.h"
+#include "sw_icm.h"
 #include "uapi.h"
 #include "verbs.h"
 #include "vma.h"
@@ -43,6 +44,8 @@ dm_destroy(struct emu_obj *obj, bool forced)
 	(void)forced;
 	if (dm->range != NULL)
 		emu_mmap_entry_put(&dm->range->entry);
+	if (dm->icm != NULL)
+		emu_sw_icm_free(dm->icm);
 	return 0;
 }
 
@@ -54,20 +57,25 @@ static int
 range_take(struct emu_file *file, uint64_t size, struct emu_memic_range **out)
 {
 	struct emu_memic_range *range = calloc(1, sizeof(*range));
-	int err = -ENOMEM;
+	int fd = emu_wc_fd(file->dev), err;
 
-	if (range == NULL)
+	if (range == NULL || fd < 0) {
+		free(range);
 		return -ENOMEM;
+	}
 	range->dev = file->dev;
 	range->size = size;
-	err = emu_memic_take(&file->dev->memic, size, &range->page);
+	err = emu_inject_dm_alloc(file->dev, size);
+	if (err == 0)
+		err = emu_memic_take(&file->dev->memic, size, &range->page);
 	if (err != 0)
 		goto err_free;
 	range->entry = (struct emu_mmap_entry){
 		.file = file,
 		.len = (size + 4095) / 4096 * 4096,
-		.fd = file->dev->memic.fd,
+		.fd = fd,
 		.fd_off = (off_t)range->page * 4096,
+		.device_memory = true,
 		.release = range_release,
 	};
 	err = emu_mmap_entry_add(&range->entry, EMU_MMAP_DEVICE_MEM);
@@ -83,11 +91,20 @@ err_free:
 	return err;
 }
 
+/* What firmware refuses with BAD_PARAM is EINVAL: cmd_status_to_err() in core/cmd.c. */
+bool
+emu_dm_length_refused(const struct emu_dev *dev, uint64_t length)
+{
+	uint64_t multiple = dev->cfg->fault.dm_multiple;
+
+	return multiple != 0 && length % multiple != 0;
+}
+
 /* handle_alloc_dm_memic(), mlx5_cmd_alloc_memic() */
 static int
 alloc_memic(struct emu_call *call, uint64_t length, uint32_t log_align)
 {
-	uint64_t size = (length + GRANULE - 1) / GRANULE * GRANULE, start_offset = 0;
+	uint64_t size = (length + GRANULE - 1) / GRANULE * GRANULE, start_offset;
 	uint32_t align = log_align < LOG_GRANULE ? 0 : log_align - LOG_GRANULE;
 	struct emu_dm *dm;
 	uint16_t index;
@@ -95,7 +112,9 @@ alloc_memic(struct emu_call *call, uint64_t length, uint32_t log_align)
 
 	if (call->dev->memic.bytes == 0)
 		return -EOPNOTSUPP; /* the device_mem_cap.memic bit is clear */
-	if (size == 0 || size < length || align > EMU_MEMIC_LOG_MAX_ALIGN)
+	if (size == 0 || size < length || align > emu_inject_log_max_align(call->dev))
+		return -EINVAL;
+	if (emu_dm_length_refused(call->dev, length))
 		return -EINVAL;
 	dm = emu_obj_new(call->file, &emu_dm_class, sizeof(*dm));
 	if (dm == NULL)
@@ -105,7 +124,8 @@ alloc_memic(struct emu_call *call, uint64_t length, uint32_t log_align)
 		goto err_discard;
 	dm->length = length;
 	dm->size = size;
-	dm->base = call->dev->memic.va + (size_t)dm->range->page * 4096;
+	start_offset = emu_inject_start_offset(call->dev, size);
+	dm->base = call->dev->memic.va + (size_t)dm->range->page * 4096 + start_offset;
 	index = dm->range->entry.index & 0xffff;
 	err = emu_out(call, MLX5_IB_ATTR_ALLOC_DM_RESP_PAGE_INDEX, &index, sizeof(index));
 	if (err == 0)
@@ -124,15 +144,6 @@ err_discard:
 	return err;
 }
 
-/* handle_alloc_dm_sw_icm(): there is no sw_owner capability here */
-static int
-alloc_sw_icm(void)
-{
-	if (!emu_capable(CAP_SYS_RAWIO) || !emu_capable(CAP_NET_RAW))
-		return -EPERM;
-	return -EOPNOTSUPP;
-}
-
 static int
 dm_alloc(struct emu_call *call)
 {
@@ -140,6 +151,9 @@ dm_alloc(struct emu_call *call)
 	uint32_t log_align = emu_in_u64(call, UVERBS_ATTR_ALLOC_DM_ALIGNMENT, 0);
 	uint64_t type = emu_in_u64(call, MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE,
 				   MLX5_IB_UAPI_DM_TYPE_MEMIC);
+
+	if (type > UINT32_MAX)
+		return -EINVAL; /* uverbs_get_const_default() */
 
 	emu_trace("  DM type %llu length %llu log_align %u", (unsigned long long)type,
 		  (unsigned long long)length, log_align);
@@ -149,7 +163,7 @@ dm_alloc(struct emu_call *call)
 	case MLX5_IB_UAPI_DM_TYPE_STEERING_SW_ICM:
 	case MLX5_IB_UAPI_DM_TYPE_HEADER_MODIFY_SW_ICM:
 	case MLX5_IB_UAPI_DM_TYPE_HEADER_MODIFY_PATTERN_SW_ICM:
-		return alloc_sw_icm();
+		return emu_sw_icm_alloc(call, type, length, log_align);
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -159,10 +173,14 @@ static int
 dm_query(struct emu_call *call)
 {
 	struct emu_dm *dm = emu_obj(call, MLX5_IB_ATTR_QUERY_DM_REQ_HANDLE);
-	uint16_t index = dm->range->entry.index & 0xffff;
-	uint64_t start_offset = 0;
+	uint64_t start_offset;
+	uint16_t index;
 	int err;
 
+	if (dm->range == NULL)
+		return -EOPNOTSUPP;
+	index = dm->range->entry.index & 0xffff;
+	start_offset = (uintptr_t)dm->base & 4095; /* the engine's mapping starts on a page */
 	err = emu_out(call, MLX5_IB_ATTR_QUERY_DM_RESP_PAGE_INDEX, &index, sizeof(index));
 	if (err == 0)
 		err = emu_out(call, MLX5_IB_ATTR_QUERY_DM_RESP_START_OFFSET, &start_offset, 8);
@@ -184,7 +202,6 @@ static const struct emu_method methods[] = {
 		EMU_SPECS(EMU_OBJ(UVERBS_ATTR_FREE_DM_HANDLE, UVERBS_OBJECT_DM,
 				  EMU_OBJ_DESTROY))),
 	EMU_METHOD(UVERBS_OBJECT_DM, MLX5_IB_METHOD_DM_QUERY, "DM_QUERY", dm_query,
-		.driver = true,
 		EMU_SPECS(
 			EMU_OBJ(MLX5_IB_ATTR_QUERY_DM_REQ_HANDLE, UVERBS_OBJECT_DM, EMU_OBJ_READ),
 			EMU_OUT(MLX5_IB_ATTR_QUERY_DM_RESP_START_OFFSET, 8),

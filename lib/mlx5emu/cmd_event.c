@@ -12,8 +12,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "devx.h"
 #include "emu.h"
 #include "event.h"
+#include "prm.h"
 #include "uapi.h"
 #include "verbs.h"
 
@@ -201,6 +203,75 @@ emu_async_event(struct emu_file *file, uint32_t type, uint64_t element)
 			emu_channel_send((struct emu_channel *)obj, &event, sizeof(event));
 }
 
+/* ---- subscriptions ---- */
+
+#define MAX_EVENTS 16
+enum { EVENT_COMP = 0, EVENT_PORT_CHANGE = 9 }; /* enum mlx5_event */
+
+/* is_legacy_obj_event_num(): paths, queues and CQs; there is no event_cap to say more */
+static bool
+is_object_event(uint16_t type)
+{
+	static const uint16_t types[] = {
+		EVENT_COMP, 0x01, 0x02, 0x03, 0x04, 0x05, 0x07, 0x10, 0x11, 0x12, 0x13, 0x14,
+		0x18, 0x1c, 0x1d,
+	};
+
+	for (unsigned int i = 0; i < EMU_COUNT(types); i++)
+		if (types[i] == type)
+			return true;
+	return false;
+}
+
+static int
+check_events(struct emu_call *call, bool on_object, bool *completions)
+{
+	size_t len = emu_len(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_TYPE_NUM_LIST);
+	uint16_t types[MAX_EVENTS];
+	int err;
+
+	if (!call->file->devx)
+		return -EINVAL;
+	if (emu_has(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_NUM)) {
+		emu_trace("  events to an eventfd are not emulated");
+		return emu_has(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE) ? -EINVAL :
+		       -EOPNOTSUPP;
+	}
+	if (len % sizeof(types[0]) != 0 || len > sizeof(types))
+		return -EINVAL;
+	err = emu_in(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_TYPE_NUM_LIST, types, sizeof(types));
+	if (err != 0)
+		return err;
+	*completions = false;
+	for (unsigned int i = 0; i < len / sizeof(types[0]); i++) {
+		if (on_object ? !is_object_event(types[i]) : types[i] != EVENT_PORT_CHANGE)
+			return -EINVAL;
+		*completions |= types[i] == EVENT_COMP;
+	}
+	return 0;
+}
+
+/*
+ * MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT. Of the event types only the completion event
+ * of a CQ ever comes; the others may be waited for, as on a card where all is well.
+ */
+static int
+devx_subscribe(struct emu_call *call)
+{
+	struct emu_devx_obj *obj = emu_obj(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE);
+	struct emu_channel *channel = emu_obj(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_HANDLE);
+	bool completions;
+	int err = check_events(call, obj != NULL, &completions);
+
+	if (err != 0)
+		return err;
+	if (obj == NULL || obj->opcode != PRM_CMD_CREATE_CQ || !completions)
+		return 0;
+	emu_channel_watch(channel, &obj->cq,
+			  emu_in_u64(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE, 0));
+	return 0;
+}
+
 /* ---- methods ---- */
 
 static int
@@ -226,10 +297,12 @@ devx_cmd_alloc(struct emu_call *call)
 static int
 devx_event_alloc(struct emu_call *call)
 {
-	uint64_t flags = emu_in_u64(call, MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_FLAGS, 0);
+	uint64_t flags;
+	int err = emu_in_flags(call, MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_FLAGS,
+			       MLX5_IB_UAPI_DEVX_CR_EV_CH_FLAGS_OMIT_DATA, &flags);
 
-	if (flags & ~(uint64_t)MLX5_IB_UAPI_DEVX_CR_EV_CH_FLAGS_OMIT_DATA)
-		return -EINVAL;
+	if (err != 0)
+		return err;
 	return fd_out(call, MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_HANDLE,
 		      channel_new(call->file, &emu_devx_event_class, flags != 0));
 }
@@ -254,15 +327,26 @@ static const struct emu_method methods[] = {
 		EMU_SPECS(EMU_FD(UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE,
 				 UVERBS_OBJECT_ASYNC_EVENT, EMU_OBJ_NEW))),
 	EMU_METHOD(MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD, MLX5_IB_METHOD_DEVX_ASYNC_CMD_FD_ALLOC,
-		"DEVX_ASYNC_CMD_FD_ALLOC", devx_cmd_alloc, .driver = true,
+		"DEVX_ASYNC_CMD_FD_ALLOC", devx_cmd_alloc,
 		EMU_SPECS(EMU_FD(MLX5_IB_ATTR_DEVX_ASYNC_CMD_FD_ALLOC_HANDLE,
 				 MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD, EMU_OBJ_NEW))),
 	EMU_METHOD(MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD, MLX5_IB_METHOD_DEVX_ASYNC_EVENT_FD_ALLOC,
-		"DEVX_ASYNC_EVENT_FD_ALLOC", devx_event_alloc, .driver = true,
+		"DEVX_ASYNC_EVENT_FD_ALLOC", devx_event_alloc,
 		EMU_SPECS(
 			EMU_FD(MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_HANDLE,
 			       MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD, EMU_OBJ_NEW),
-			EMU_FLAGS(MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_FLAGS))),
+			EMU_NEEDED_FLAGS(MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_FLAGS))),
+	EMU_METHOD(MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT,
+		"DEVX_SUBSCRIBE_EVENT", devx_subscribe,
+		EMU_SPECS(
+			EMU_FD(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_HANDLE,
+			       MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD, EMU_OBJ_READ),
+			EMU_OPT_OBJ(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE,
+				    MLX5_IB_OBJECT_DEVX_OBJ, EMU_OBJ_READ),
+			EMU_IN_RANGE(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_TYPE_NUM_LIST, 2,
+				     UINT16_MAX),
+			EMU_OPT_IN(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE, 8),
+			EMU_OPT_IN(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_NUM, 4))),
 };
 
 static const struct emu_write writes[] = {

@@ -15,21 +15,14 @@
 #include "uapi.h"
 #include "verbs.h"
 
-/* Flow rules, by verbs specs and by mlx5 matchers; both become a mask and a value. */
+/* Flow rules by verbs specs, which become a mask and a value. */
 
-#define PRIORITIES 16           /* MLX5_BY_PASS_NUM_REGULAR_PRIOS in hw/mlx5/fs.h's tables */
 #define MAX_SPECS 10            /* MLX5 limit: IB_FLOW_SPEC_SUPPORT_LAYERS */
-
-struct flow {
-	struct emu_obj obj;
-	struct emu_flow flow;
-	bool active;            /* in the receive table */
-};
 
 static int
 flow_destroy(struct emu_obj *obj, bool forced)
 {
-	struct flow *flow = (struct flow *)obj;
+	struct emu_verbs_flow *flow = (struct emu_verbs_flow *)obj;
 
 	(void)forced;
 	if (flow->active)
@@ -193,13 +186,35 @@ check_flow_attr(const struct ib_uverbs_create_flow *req, size_t in_len)
 		return -EPERM;
 	if (attr->num_of_specs > MAX_SPECS || attr->size > in_len - sizeof(*req))
 		return -EINVAL;
-	if (attr->port != 1)
+	if (attr->flags & ~(IBV_FLOW_ATTR_FLAGS_DONT_TRAP | IBV_FLOW_ATTR_FLAGS_EGRESS))
+		return -EINVAL;
+	if ((attr->flags & IBV_FLOW_ATTR_FLAGS_DONT_TRAP) &&
+	    (attr->type == IBV_FLOW_ATTR_ALL_DEFAULT || attr->type == IBV_FLOW_ATTR_MC_DEFAULT))
+		return -EINVAL;
+	if (attr->priority >= EMU_FLOW_PRIORITIES)
+		return -ENOMEM;
+	if (attr->port > 1)
 		return -EINVAL;
 	if (attr->flags != 0 || attr->type > IBV_FLOW_ATTR_MC_DEFAULT) {
 		emu_trace("  flow type %u flags 0x%x are not emulated", attr->type, attr->flags);
 		return attr->type > IBV_FLOW_ATTR_SNIFFER ? -EINVAL : -EOPNOTSUPP;
 	}
-	return attr->priority >= PRIORITIES ? -ENOSPC : 0;
+	return 0;
+}
+
+/* struct mlx5_ib_create_flow: counters to read, which are not emulated */
+static int
+check_flow_udata(struct emu_call *call)
+{
+	struct mlx5_ib_create_flow req;
+	int err;
+
+	if (emu_len(call, UVERBS_ATTR_UHW_IN) == 0)
+		return 0;
+	if (emu_len(call, UVERBS_ATTR_UHW_IN) < sizeof(req))
+		return -EOPNOTSUPP;
+	err = emu_in(call, UVERBS_ATTR_UHW_IN, &req, sizeof(req));
+	return err != 0 ? err : req.ncounters_data != 0 || req.reserved != 0 ? -EOPNOTSUPP : 0;
 }
 
 static int
@@ -213,9 +228,11 @@ write_create_flow(struct emu_call *call, const void *in, size_t in_len)
 	const struct ib_uverbs_create_flow *req = in;
 	struct ib_uverbs_create_flow_resp resp = { 0 };
 	struct emu_verbs_qp *qp;
-	struct flow *flow;
+	struct emu_verbs_flow *flow;
 	int err = check_flow_attr(req, in_len);
 
+	if (err == 0)
+		err = check_flow_udata(call);
 	if (err != 0)
 		return err;
 	qp = (struct emu_verbs_qp *)emu_obj_find(call->file, req->qp_handle, UVERBS_OBJECT_QP,
@@ -260,196 +277,10 @@ write_destroy_flow(struct emu_call *call, const void *in, size_t in_len)
 	return flow == NULL ? err : emu_obj_destroy(flow, false);
 }
 
-/* ---- mlx5 matchers ---- */
-
-enum { CRITERIA_OUTER = 1 };    /* match_criteria_enable bit 0 */
-
-struct matcher {
-	struct emu_obj obj;
-	uint8_t mask[EMU_MATCH_BYTES];
-	enum emu_flow_kind kind;
-	uint16_t priority;
-	uint64_t table;         /* enum mlx5_ib_uapi_flow_table_type */
-};
-
-const struct emu_class emu_matcher_class = {
-	.type = MLX5_IB_OBJECT_FLOW_MATCHER, .name = "flow matcher",
-};
-
-/* What a frame can be compared in; everything else of a mask must be zero. */
-static int
-check_mask(const uint8_t *mask, size_t len, uint8_t criteria)
-{
-	if (criteria & ~CRITERIA_OUTER)
-		goto refuse;
-	for (size_t i = 0; i < len; i++)
-		if (mask[i] != 0 && !emu_match_fills(i))
-			goto refuse;
-	return 0;
-refuse:
-	emu_trace("  matcher criteria 0x%x: fields that are not emulated", criteria);
-	return -EOPNOTSUPP;
-}
-
-static int
-matcher_kind(struct emu_call *call, struct matcher *m)
-{
-	static const enum emu_flow_kind kinds[] = {
-		[MLX5_IB_FLOW_TYPE_NORMAL] = EMU_FLOW_NORMAL,
-		[MLX5_IB_FLOW_TYPE_ALL_DEFAULT] = EMU_FLOW_ALL_DEFAULT,
-		[MLX5_IB_FLOW_TYPE_MC_DEFAULT] = EMU_FLOW_MC_DEFAULT,
-	};
-	/* an enumeration: the type is in the attribute's head, its data is a priority */
-	unsigned int type = emu_enum_id(call, MLX5_IB_ATTR_FLOW_MATCHER_FLOW_TYPE);
-	uint64_t prio = emu_in_u64(call, MLX5_IB_ATTR_FLOW_MATCHER_FLOW_TYPE, 0);
-
-	if (type > MLX5_IB_FLOW_TYPE_MC_DEFAULT || type == MLX5_IB_FLOW_TYPE_SNIFFER)
-		return -EOPNOTSUPP;
-	if (prio >= PRIORITIES)
-		return -EINVAL;
-	m->kind = kinds[type];
-	m->priority = prio;
-	return 0;
-}
-
-static int
-matcher_create(struct emu_call *call)
-{
-	size_t len = emu_len(call, MLX5_IB_ATTR_FLOW_MATCHER_MATCH_MASK);
-	uint8_t mask[sizeof(struct mlx5_ib_match_params)], criteria = 0;
-	struct matcher *m;
-	int err;
-
-	emu_in(call, MLX5_IB_ATTR_FLOW_MATCHER_MATCH_MASK, mask, sizeof(mask));
-	emu_in(call, MLX5_IB_ATTR_FLOW_MATCHER_MATCH_CRITERIA, &criteria, 1);
-	err = check_mask(mask, len < sizeof(mask) ? len : sizeof(mask), criteria);
-	if (err != 0)
-		return err;
-	m = emu_obj_new(call->file, &emu_matcher_class, sizeof(*m));
-	if (m == NULL)
-		return -ENOMEM;
-	memcpy(m->mask, mask, sizeof(m->mask));
-	m->table = emu_in_u64(call, MLX5_IB_ATTR_FLOW_MATCHER_FT_TYPE,
-			      MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX);
-	if (emu_in_u64(call, MLX5_IB_ATTR_FLOW_MATCHER_FLOW_FLAGS, 0) &
-	    IBV_FLOW_ATTR_FLAGS_EGRESS)
-		m->table = MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX;
-	err = m->table > MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX ? -EOPNOTSUPP :
-	      matcher_kind(call, m);
-	if (err != 0) {
-		emu_obj_discard(&m->obj);
-		return err;
-	}
-	return emu_out_obj(call, MLX5_IB_ATTR_FLOW_MATCHER_CREATE_HANDLE, &m->obj);
-}
-
-static bool
-has_actions(struct emu_call *call)
-{
-	return emu_len(call, MLX5_IB_ATTR_CREATE_FLOW_ARR_FLOW_ACTIONS) > 0 ||
-	       emu_len(call, MLX5_IB_ATTR_CREATE_FLOW_ARR_COUNTERS_DEVX) > 0;
-}
-
-/* get_dests() in hw/mlx5/fs.c */
-static int
-flow_dest(struct emu_call *call, struct flow *flow)
-{
-	struct emu_devx_obj *devx = emu_obj(call, MLX5_IB_ATTR_CREATE_FLOW_DEST_DEVX);
-	struct emu_verbs_qp *qp = emu_obj(call, MLX5_IB_ATTR_CREATE_FLOW_DEST_QP);
-	uint64_t flags = emu_in_u64(call, MLX5_IB_ATTR_CREATE_FLOW_FLAGS, 0);
-
-	if (flags & ~(uint64_t)MLX5_IB_ATTR_CREATE_FLOW_FLAGS_DROP)
-		return -EOPNOTSUPP;
-	flow->flow.drop = flags & MLX5_IB_ATTR_CREATE_FLOW_FLAGS_DROP;
-	if ((devx != NULL) + (qp != NULL) + flow->flow.drop != 1)
-		return -EINVAL;
-	if (devx != NULL && devx->opcode != PRM_CMD_CREATE_TIR)
-		return -EINVAL;
-	if (qp != NULL && qp->tir.rqs == NULL)
-		return -EINVAL;
-	flow->flow.tir = devx != NULL ? &devx->tir : qp != NULL ? &qp->tir : NULL;
-	emu_obj_use(&flow->obj, devx != NULL ? &devx->obj : qp != NULL ? &qp->obj : NULL);
-	return 0;
-}
-
-static int
-flow_create(struct emu_call *call)
-{
-	struct matcher *m = emu_obj(call, MLX5_IB_ATTR_CREATE_FLOW_MATCHER);
-	struct flow *flow;
-	int err;
-
-	if (!emu_capable(CAP_NET_RAW))
-		return -EPERM;
-	if (has_actions(call)) {
-		emu_trace("  flow actions and counters are not emulated");
-		return -EOPNOTSUPP;
-	}
-	flow = emu_obj_new(call->file, &emu_flow_class, sizeof(*flow));
-	if (flow == NULL)
-		return -ENOMEM;
-	flow->flow.dev = call->dev;
-	flow->flow.kind = m->kind;
-	flow->flow.priority = m->priority;
-	memcpy(flow->flow.mask, m->mask, sizeof(m->mask));
-	emu_in(call, MLX5_IB_ATTR_CREATE_FLOW_MATCH_VALUE, flow->flow.value,
-	       sizeof(flow->flow.value));
-	flow->flow.tag = emu_in_u64(call, MLX5_IB_ATTR_CREATE_FLOW_TAG, 0);
-	err = flow->flow.tag > 0xffffff ? -EINVAL : flow_dest(call, flow);
-	if (err != 0) {
-		emu_obj_discard(&flow->obj);
-		return err;
-	}
-	emu_obj_use(&flow->obj, &m->obj);
-	err = emu_out_obj(call, MLX5_IB_ATTR_CREATE_FLOW_HANDLE, &flow->obj);
-	if (err != 0)
-		return err;
-	flow->active = m->table == MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX;
-	if (flow->active)
-		emu_flow_add(&flow->flow);
-	return 0;
-}
-
 static const struct emu_method methods[] = {
 	EMU_METHOD(UVERBS_OBJECT_FLOW, UVERBS_METHOD_FLOW_DESTROY, "FLOW_DESTROY", NULL,
 		EMU_SPECS(EMU_OBJ(UVERBS_ATTR_DESTROY_FLOW_HANDLE, UVERBS_OBJECT_FLOW,
 				  EMU_OBJ_DESTROY))),
-	EMU_METHOD(UVERBS_OBJECT_FLOW, MLX5_IB_METHOD_CREATE_FLOW, "mlx5 CREATE_FLOW",
-		flow_create, .driver = true,
-		EMU_SPECS(
-			EMU_OBJ(MLX5_IB_ATTR_CREATE_FLOW_HANDLE, UVERBS_OBJECT_FLOW, EMU_OBJ_NEW),
-			EMU_IN_RANGE(MLX5_IB_ATTR_CREATE_FLOW_MATCH_VALUE, 1,
-				     sizeof(struct mlx5_ib_match_params)),
-			EMU_OBJ(MLX5_IB_ATTR_CREATE_FLOW_MATCHER, MLX5_IB_OBJECT_FLOW_MATCHER,
-				EMU_OBJ_READ),
-			EMU_OPT_OBJ(MLX5_IB_ATTR_CREATE_FLOW_DEST_QP, UVERBS_OBJECT_QP,
-				    EMU_OBJ_READ),
-			EMU_OPT_OBJ(MLX5_IB_ATTR_CREATE_FLOW_DEST_DEVX, MLX5_IB_OBJECT_DEVX_OBJ,
-				    EMU_OBJ_READ),
-			EMU_OBJS(MLX5_IB_ATTR_CREATE_FLOW_ARR_FLOW_ACTIONS, 16),
-			EMU_OPT_IN(MLX5_IB_ATTR_CREATE_FLOW_TAG, 4),
-			EMU_OBJS(MLX5_IB_ATTR_CREATE_FLOW_ARR_COUNTERS_DEVX, 16),
-			EMU_OPT_IN_RANGE(MLX5_IB_ATTR_CREATE_FLOW_ARR_COUNTERS_DEVX_OFFSET, 0, 64),
-			EMU_FLAGS(MLX5_IB_ATTR_CREATE_FLOW_FLAGS))),
-	EMU_METHOD(UVERBS_OBJECT_FLOW, MLX5_IB_METHOD_DESTROY_FLOW, "mlx5 DESTROY_FLOW", NULL,
-		.driver = true,
-		EMU_SPECS(EMU_OBJ(MLX5_IB_ATTR_DESTROY_FLOW_HANDLE, UVERBS_OBJECT_FLOW,
-				  EMU_OBJ_DESTROY))),
-	EMU_METHOD(MLX5_IB_OBJECT_FLOW_MATCHER, MLX5_IB_METHOD_FLOW_MATCHER_CREATE,
-		"FLOW_MATCHER_CREATE", matcher_create, .driver = true,
-		EMU_SPECS(
-			EMU_OBJ(MLX5_IB_ATTR_FLOW_MATCHER_CREATE_HANDLE,
-				MLX5_IB_OBJECT_FLOW_MATCHER, EMU_OBJ_NEW),
-			EMU_IN_RANGE(MLX5_IB_ATTR_FLOW_MATCHER_MATCH_MASK, 1,
-				     sizeof(struct mlx5_ib_match_params)),
-			EMU_ENUM(MLX5_IB_ATTR_FLOW_MATCHER_FLOW_TYPE, 2),
-			EMU_IN(MLX5_IB_ATTR_FLOW_MATCHER_MATCH_CRITERIA, 1),
-			EMU_FLAGS(MLX5_IB_ATTR_FLOW_MATCHER_FLOW_FLAGS),
-			EMU_OPT_CONST(MLX5_IB_ATTR_FLOW_MATCHER_FT_TYPE))),
-	EMU_METHOD(MLX5_IB_OBJECT_FLOW_MATCHER, MLX5_IB_METHOD_FLOW_MATCHER_DESTROY,
-		"FLOW_MATCHER_DESTROY", NULL, .driver = true,
-		EMU_SPECS(EMU_OBJ(MLX5_IB_ATTR_FLOW_MATCHER_DESTROY_HANDLE,
-				  MLX5_IB_OBJECT_FLOW_MATCHER, EMU_OBJ_DESTROY))),
 };
 
 #define EX IB_USER_VERBS_CMD_FLAG_EXTENDED

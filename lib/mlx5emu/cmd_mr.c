@@ -8,6 +8,7 @@
 #include <infiniband/verbs.h>
 
 #include "emu.h"
+#include "sw_icm.h"
 #include "uapi.h"
 #include "verbs.h"
 #include "vma.h"
@@ -163,12 +164,10 @@ write_dereg_mr(struct emu_call *call, const void *in, size_t in_len)
 
 /* UVERBS_METHOD_DM_MR_REG in core/uverbs_std_types_mr.c, mlx5_ib_reg_dm_mr() */
 static int
-check_dm_mr(const struct emu_dm *dm, uint64_t offset, uint64_t length, uint64_t access)
+check_dm_mr(const struct emu_dm *dm, uint64_t offset, uint64_t length, uint32_t access)
 {
 	int err;
 
-	if (access & ~(uint64_t)ACCESS_KNOWN)
-		return -EINVAL;
 	if (!(access & IBV_ACCESS_ZERO_BASED))
 		return -EINVAL;
 	err = emu_check_mr_access(access);
@@ -176,7 +175,17 @@ check_dm_mr(const struct emu_dm *dm, uint64_t offset, uint64_t length, uint64_t 
 		return err;
 	if (offset > dm->length || length > dm->length || length > dm->length - offset)
 		return -EINVAL;
-	return access & ~(uint64_t)ACCESS_MEMIC ? -EINVAL : 0;
+	if (length == 0)
+		return -EINVAL; /* assumption: firmware makes no key of no length */
+	if (dm->icm != NULL)
+		return access & ~EMU_SW_ICM_ACCESS ? -EINVAL : 0;
+	/* MLX5_IB_DM_MEMIC_ALLOWED_ACCESS of some kernels has no optional bits */
+	if ((access & IBV_ACCESS_RELAXED_ORDERING) &&
+	    dm->obj.file->dev->cfg->fault.ordering == EMU_ORDERING_REFUSED)
+		return -EINVAL;
+	if (emu_dm_length_refused(dm->obj.file->dev, length))
+		return -EINVAL;
+	return access & ~ACCESS_MEMIC ? -EINVAL : 0;
 }
 
 static int
@@ -184,17 +193,20 @@ reg_dm_mr(struct emu_call *call)
 {
 	uint64_t offset = emu_in_u64(call, UVERBS_ATTR_REG_DM_MR_OFFSET, 0);
 	uint64_t length = emu_in_u64(call, UVERBS_ATTR_REG_DM_MR_LENGTH, 0);
-	uint64_t access = emu_in_u64(call, UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS, 0);
 	struct emu_dm *dm = emu_obj(call, UVERBS_ATTR_REG_DM_MR_DM_HANDLE);
+	uint64_t access;
 	struct mr *mr;
-	int err = check_dm_mr(dm, offset, length, access);
+	int err = emu_in_flags(call, UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS, ACCESS_KNOWN, &access);
 
+	if (err == 0)
+		err = check_dm_mr(dm, offset, length, access);
 	if (err != 0)
 		return err;
 	mr = mr_new(call->file, emu_obj(call, UVERBS_ATTR_REG_DM_MR_PD_HANDLE),
 		&(struct emu_mkey){
-			.mode = EMU_MKEY_MEMIC,
-			.access = emu_mkey_access(access),
+			.mode = dm->icm != NULL ? EMU_MKEY_MTT : EMU_MKEY_MEMIC,
+			/* that queues cannot post SW_ICM is an assumption */
+			.access = dm->icm != NULL ? 0 : emu_mkey_access(access),
 			.start = 0,
 			.len = length,
 			.base = dm->base + offset,

@@ -75,8 +75,10 @@ check_rss(const struct mlx5_ib_create_qp_rss *req, unsigned int queues)
 			       MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_MC;
 	uint64_t mask = req->rx_hash_fields_mask;
 
-	if (req->comp_mask || (req->flags & ~flags))
-		return -EOPNOTSUPP; /* tunnel offloads are not advertised */
+	if (req->flags & ~flags)
+		return -EINVAL; /* process_vendor_flags(); tunnel offloads are not advertised */
+	if (req->comp_mask)
+		return -EOPNOTSUPP;
 	if (mask & ~(uint64_t)(HASH_V4 | HASH_V6 | HASH_TCP | HASH_UDP))
 		return -EOPNOTSUPP;
 	if (req->rx_hash_function != MLX5_RX_HASH_FUNC_TOEPLITZ)
@@ -90,16 +92,30 @@ check_rss(const struct mlx5_ib_create_qp_rss *req, unsigned int queues)
 	return 0;
 }
 
+/* process_udata_size() and check_ucmd_data(): nothing but zeros from some byte on */
+static int
+read_udata(struct emu_call *call, void *req, size_t size, size_t zero_from)
+{
+	int err = emu_in_rest_is_zero(call, UVERBS_ATTR_UHW_IN, zero_from);
+
+	if (err != 0)
+		return err == -EFAULT ? err : -EINVAL;
+	return emu_in(call, UVERBS_ATTR_UHW_IN, req, size);
+}
+
 static int
 setup_rss(struct emu_call *call, struct emu_verbs_qp *qp, struct emu_ind_tbl *tbl)
 {
 	struct mlx5_ib_create_qp_rss req;
 	int err;
 
-	if (emu_in(call, UVERBS_ATTR_UHW_IN, &req, sizeof(req)) != 0 ||
-	    emu_len(call, UVERBS_ATTR_UHW_IN) < offsetof(struct mlx5_ib_create_qp_rss, flags) + 4)
+	if (emu_len(call, UVERBS_ATTR_UHW_IN) < offsetof(struct mlx5_ib_create_qp_rss, flags) + 4 ||
+	    emu_len(call, UVERBS_ATTR_UHW_OUT) <
+	    offsetof(struct mlx5_ib_create_qp_resp, bfreg_index) + 4)
 		return -EINVAL;
-	err = check_rss(&req, tbl->n);
+	err = read_udata(call, &req, sizeof(req), sizeof(req));
+	if (err == 0)
+		err = check_rss(&req, tbl->n);
 	if (err != 0)
 		return err;
 	qp->tir = (struct emu_tir){
@@ -124,12 +140,13 @@ setup_sq(struct emu_call *call, struct emu_verbs_qp *qp, const struct mlx5_ib_cr
 	struct emu_verbs_cq *cq = emu_obj(call, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE);
 	int err;
 
-	if (cq == NULL || req->sq_wqe_count > MAX_SQ_WQEBBS ||
-	    (req->sq_wqe_count & (req->sq_wqe_count - 1)) != 0)
+	if (req->sq_wqe_count > MAX_SQ_WQEBBS || (req->sq_wqe_count & (req->sq_wqe_count - 1)) != 0)
 		return -EINVAL;
-	err = emu_user_range_check(req->sq_buf_addr, (uint64_t)req->sq_wqe_count * 64, true);
+	err = emu_user_range_check(req->sq_buf_addr, (uint64_t)req->sq_wqe_count * 64, false);
 	if (err != 0)
 		return err;
+	if (!emu_queue_is_aligned(req->sq_buf_addr, req->db_addr))
+		return -EINVAL;
 	qp->sq = (struct emu_sq){
 		.dev = call->dev,
 		.num = qp->qpn,
@@ -153,14 +170,16 @@ setup_rq(struct emu_call *call, struct emu_verbs_qp *qp, const struct mlx5_ib_cr
 	struct emu_verbs_cq *cq = emu_obj(call, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE);
 	int err;
 
-	if (cq == NULL || req->rq_wqe_count > MAX_SQ_WQEBBS ||
+	if (req->rq_wqe_count > MAX_SQ_WQEBBS ||
 	    (req->rq_wqe_count & (req->rq_wqe_count - 1)) != 0 ||
 	    req->rq_wqe_shift < 4 || req->rq_wqe_shift > 9)
 		return -EINVAL;
 	err = emu_user_range_check(req->buf_addr,
-				   (uint64_t)req->rq_wqe_count << req->rq_wqe_shift, true);
+				   (uint64_t)req->rq_wqe_count << req->rq_wqe_shift, false);
 	if (err != 0)
 		return err;
+	if (!emu_queue_is_aligned(req->buf_addr, req->db_addr))
+		return -EINVAL;
 	qp->rq = (struct emu_rq){
 		.dev = call->dev,
 		.num = emu_next_num(call->dev),
@@ -192,14 +211,19 @@ setup_raw(struct emu_call *call, struct emu_verbs_qp *qp)
 	struct mlx5_ib_create_qp req;
 	int err;
 
-	if (pd == NULL || emu_in(call, UVERBS_ATTR_UHW_IN, &req, sizeof(req)) != 0 ||
-	    emu_len(call, UVERBS_ATTR_UHW_IN) < offsetof(struct mlx5_ib_create_qp, ece_options))
+	if (emu_len(call, UVERBS_ATTR_UHW_IN) < offsetof(struct mlx5_ib_create_qp, ece_options))
 		return -EINVAL;
-	if (req.flags & ~flags) {
+	err = read_udata(call, &req, sizeof(req), offsetof(struct mlx5_ib_create_qp, reserved));
+	if (err != 0)
+		return err;
+	if (req.flags & ~flags) { /* process_vendor_flags() */
 		emu_trace("  QP flags 0x%x are not emulated", req.flags & ~flags);
-		return -EOPNOTSUPP;
+		return -EINVAL;
 	}
-	err = emu_user_range_check(req.db_addr, 8, true);
+	if (req.sq_wqe_count == 0 && req.rq_wqe_count == 0)
+		return -EINVAL;
+	/* writable, as the card clears the send counter: emu_sq_reset() */
+	err = emu_user_range_check(req.db_addr, EMU_DBREC_SIZE, true);
 	if (err == 0 && req.sq_wqe_count > 0)
 		err = setup_sq(call, qp, &req, pd);
 	if (err == 0 && req.rq_wqe_count > 0)
@@ -211,21 +235,63 @@ setup_raw(struct emu_call *call, struct emu_verbs_qp *qp)
 
 /* ---- create ---- */
 
+/* enum ib_uverbs_qp_create_flags: known */
+#define KNOWN_QP_FLAGS (IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK | \
+	IB_UVERBS_QP_CREATE_SCATTER_FCS | IB_UVERBS_QP_CREATE_CVLAN_STRIPPING | \
+	IB_UVERBS_QP_CREATE_PCI_WRITE_END_PADDING | IB_UVERBS_QP_CREATE_SQ_SIG_ALL)
+
+/* Which objects a QP stands on: UVERBS_METHOD_QP_CREATE, check_qp_attr() */
+static int
+check_parts(struct emu_call *call, const struct ib_uverbs_qp_cap *cap)
+{
+	bool send = emu_has(call, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE);
+	bool receive = emu_has(call, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE);
+
+	if (emu_has(call, UVERBS_ATTR_CREATE_QP_XRCD_HANDLE))
+		return -EINVAL;
+	if (!emu_has(call, UVERBS_ATTR_CREATE_QP_PD_HANDLE))
+		return -ENOENT;
+	if (!emu_has(call, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE))
+		return send && receive ? 0 : -ENOENT;
+	if (cap->max_recv_wr != 0 || cap->max_recv_sge != 0 || receive ||
+	    emu_has(call, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE))
+		return -EINVAL;
+	if (cap->max_send_wr != 0)
+		return send ? -EINVAL : -ENOENT;
+	return 0;
+}
+
 static int
 check_create(struct emu_call *call)
 {
-	if (emu_in_u64(call, UVERBS_ATTR_CREATE_QP_TYPE, 0) != IBV_QPT_RAW_PACKET) {
+	uint64_t type = emu_in_u64(call, UVERBS_ATTR_CREATE_QP_TYPE, 0), flags;
+	struct ib_uverbs_qp_cap cap;
+	int err = emu_in(call, UVERBS_ATTR_CREATE_QP_CAP, &cap, sizeof(cap));
+
+	if (err != 0)
+		return err;
+	if (type != IBV_QPT_RAW_PACKET) {
 		emu_trace("  only raw packet QPs are emulated");
-		return -EOPNOTSUPP;
+		return type == 0 || type > IBV_QPT_DRIVER ? -EINVAL : -EOPNOTSUPP;
 	}
 	if (!emu_capable(CAP_NET_RAW))
 		return -EPERM;
-	if (emu_in_u64(call, UVERBS_ATTR_CREATE_QP_FLAGS, 0) != 0) {
-		emu_trace("  QP creation flags are not emulated and not advertised");
-		return -EOPNOTSUPP;
-	}
-	if (emu_has(call, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE) ||
-	    emu_has(call, UVERBS_ATTR_CREATE_QP_XRCD_HANDLE))
+	err = check_parts(call, &cap);
+	if (err == 0)
+		err = emu_in_flags(call, UVERBS_ATTR_CREATE_QP_FLAGS, KNOWN_QP_FLAGS, &flags);
+	if (err != 0)
+		return err;
+	/*
+	 * process_create_flags(): all cards block a multicast loopback (block_lb_mc), but
+	 * create_raw_packet_qp() has no use for that; the others are not advertised.
+	 */
+	flags &= ~(uint64_t)IB_UVERBS_QP_CREATE_SQ_SIG_ALL;
+	if (!emu_has(call, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE))
+		flags &= ~(uint64_t)IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
+	if (flags != 0)
+		return -EINVAL;
+	if (emu_has(call, UVERBS_ATTR_CREATE_QP_SOURCE_QPN) ||
+	    emu_has(call, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE))
 		return -EINVAL;
 	return 0;
 }
@@ -278,6 +344,8 @@ qp_create(struct emu_call *call)
 		return -ENOMEM;
 	/* of a raw packet QP the number is that of its SQ: create_raw_packet_qp() */
 	qp->qpn = emu_next_num(call->dev);
+	qp->sig_all = emu_in_u64(call, UVERBS_ATTR_CREATE_QP_FLAGS, 0) &
+		      IB_UVERBS_QP_CREATE_SQ_SIG_ALL;
 	err = tbl != NULL ? setup_rss(call, qp, tbl) : setup_raw(call, qp);
 	if (err == 0)
 		err = qp_answer(call, qp);
@@ -301,98 +369,6 @@ qp_destroy_method(struct emu_call *call)
 	uint32_t events = 0;
 
 	return emu_out(call, UVERBS_ATTR_DESTROY_QP_RESP, &events, sizeof(events));
-}
-
-/* ---- modify and query ---- */
-
-static bool
-transition_is_ok(uint32_t from, uint32_t to)
-{
-	/* qp_state_table in core/verbs.c for raw packet QPs */
-	switch (to) {
-	case IBV_QPS_RESET:
-	case IBV_QPS_ERR:
-		return true;
-	case IBV_QPS_INIT:
-		return from == IBV_QPS_RESET || from == IBV_QPS_INIT;
-	case IBV_QPS_RTR:
-		return from == IBV_QPS_INIT;
-	case IBV_QPS_RTS:
-		return from == IBV_QPS_RTR || from == IBV_QPS_RTS;
-	default:
-		return false;
-	}
-}
-
-/* modify_raw_packet_qp(): the RQ is ready from INIT on, the SQ from RTS on */
-static void
-enter_state(struct emu_verbs_qp *qp, uint32_t to)
-{
-	qp->state = to;
-	if (to == IBV_QPS_RESET) {
-		if (qp->has_rq)
-			emu_rq_reset(&qp->rq);
-		if (qp->has_sq)
-			emu_sq_reset(&qp->sq);
-	} else if (to == IBV_QPS_INIT) {
-		qp->rq.state = EMU_Q_RDY;
-	} else if (to == IBV_QPS_RTS) {
-		qp->sq.state = EMU_Q_RDY;
-	} else if (to == IBV_QPS_ERR) {
-		qp->rq.state = qp->sq.state = EMU_Q_ERR;
-	}
-}
-
-static int
-write_modify_qp(struct emu_call *call, const void *in, size_t in_len)
-{
-	const struct ib_uverbs_modify_qp *req = in;
-	struct emu_verbs_qp *qp;
-	int err;
-
-	(void)in_len;
-	qp = (struct emu_verbs_qp *)emu_obj_find(call->file, req->qp_handle, UVERBS_OBJECT_QP,
-						 &err);
-	if (qp == NULL)
-		return -EINVAL;
-	if (!qp->has_sq && !qp->has_rq)
-		return -EOPNOTSUPP; /* an RSS QP has no state */
-	if ((req->attr_mask & IBV_QP_PORT) && req->port_num != 1)
-		return -EINVAL;
-	if ((req->attr_mask & IBV_QP_CUR_STATE) && req->cur_qp_state != qp->state)
-		return -EINVAL;
-	if (!(req->attr_mask & IBV_QP_STATE))
-		return 0;
-	if (!transition_is_ok(qp->state, req->qp_state))
-		return -EINVAL;
-	if (qp->state == IBV_QPS_RESET && req->qp_state == IBV_QPS_INIT &&
-	    !(req->attr_mask & IBV_QP_PORT))
-		return -EINVAL;
-	enter_state(qp, req->qp_state);
-	return 0;
-}
-
-static int
-write_query_qp(struct emu_call *call, const void *in, size_t in_len)
-{
-	const struct ib_uverbs_query_qp *req = in;
-	struct ib_uverbs_query_qp_resp resp = { 0 };
-	struct emu_verbs_qp *qp;
-	int err;
-
-	(void)in_len;
-	qp = (struct emu_verbs_qp *)emu_obj_find(call->file, req->qp_handle, UVERBS_OBJECT_QP,
-						 &err);
-	if (qp == NULL)
-		return -EINVAL;
-	if (!qp->has_sq && !qp->has_rq)
-		return -EOPNOTSUPP;
-	resp.qp_state = resp.cur_qp_state =
-		qp->sq.state == EMU_Q_ERR || qp->rq.state == EMU_Q_ERR ? IBV_QPS_ERR : qp->state;
-	resp.port_num = 1;
-	resp.max_send_wr = qp->sq.wqebbs;
-	resp.max_recv_wr = qp->rq.entries;
-	return emu_out(call, UVERBS_ATTR_CORE_OUT, &resp, sizeof(resp));
 }
 
 static const struct emu_method methods[] = {
@@ -430,14 +406,4 @@ static const struct emu_method methods[] = {
 				sizeof(struct ib_uverbs_destroy_qp_resp)))),
 };
 
-static const struct emu_write writes[] = {
-	{ IB_USER_VERBS_CMD_MODIFY_QP, "MODIFY_QP", sizeof(struct ib_uverbs_modify_qp), 0,
-	  write_modify_qp },
-	/* the extended request begins with the plain one */
-	{ IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_CMD_MODIFY_QP, "EX_MODIFY_QP",
-	  offsetof(struct ib_uverbs_ex_modify_qp, rate_limit), 0, write_modify_qp },
-	{ IB_USER_VERBS_CMD_QUERY_QP, "QUERY_QP", sizeof(struct ib_uverbs_query_qp),
-	  sizeof(struct ib_uverbs_query_qp_resp), write_query_qp },
-};
-
-EMU_TABLE(emu_qp_table, methods, writes);
+EMU_METHOD_TABLE(emu_qp_table, methods);

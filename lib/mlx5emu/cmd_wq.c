@@ -43,26 +43,49 @@ emu_rq_find(struct emu_dev *dev, uint32_t num)
 	return NULL;
 }
 
+/* enum ib_uverbs_wq_flags: known, none of them advertised */
+#define KNOWN_WQ_FLAGS (IB_UVERBS_WQ_FLAGS_CVLAN_STRIPPING | IB_UVERBS_WQ_FLAGS_SCATTER_FCS | \
+	IB_UVERBS_WQ_FLAGS_DELAY_DROP | IB_UVERBS_WQ_FLAGS_PCI_WRITE_END_PADDING)
+
+/* UVERBS_METHOD_WQ_CREATE, then mlx5_ib_create_wq() */
+static int
+read_create(struct emu_call *call, struct mlx5_ib_create_wq *req)
+{
+	size_t room = emu_len(call, UVERBS_ATTR_UHW_OUT);
+	uint64_t flags;
+	int err = emu_in_flags(call, UVERBS_ATTR_CREATE_WQ_FLAGS, KNOWN_WQ_FLAGS, &flags);
+
+	if (err != 0)
+		return err;
+	if (emu_in_u64(call, UVERBS_ATTR_CREATE_WQ_TYPE, 0) != IBV_WQT_RQ)
+		return -EINVAL;
+	if (room != 0 && room < sizeof(struct mlx5_ib_create_wq_resp))
+		return -EINVAL;
+	if (emu_len(call, UVERBS_ATTR_UHW_IN) <
+	    offsetof(struct mlx5_ib_create_wq, single_stride_log_num_of_bytes) + 4)
+		return -EINVAL;
+	err = emu_in_rest_is_zero(call, UVERBS_ATTR_UHW_IN, sizeof(*req));
+	if (err == 0)
+		err = emu_in(call, UVERBS_ATTR_UHW_IN, req, sizeof(*req));
+	if (err == 0 && flags != 0) {
+		emu_trace("  WQ flags are not emulated and not advertised");
+		return -EOPNOTSUPP;
+	}
+	return err;
+}
+
 /* prepare_user_rq() and create_user_rq() in hw/mlx5/qp.c */
 static int
 check_create(struct emu_call *call, struct mlx5_ib_create_wq *req)
 {
-	size_t len = emu_len(call, UVERBS_ATTR_UHW_IN);
-	int err;
+	int err = read_create(call, req);
 
-	if (len < offsetof(struct mlx5_ib_create_wq, comp_mask) + 4 ||
-	    emu_in(call, UVERBS_ATTR_UHW_IN, req, sizeof(*req)) != 0)
-		return -EINVAL;
-	if (emu_in_u64(call, UVERBS_ATTR_CREATE_WQ_TYPE, 0) != IBV_WQT_RQ)
-		return -EINVAL;
+	if (err != 0)
+		return err;
 	if (req->comp_mask & ~(uint32_t)MLX5_IB_CREATE_WQ_STRIDING_RQ)
 		return -EOPNOTSUPP;
 	if (req->comp_mask & MLX5_IB_CREATE_WQ_STRIDING_RQ) {
 		emu_trace("  striding RQs are not emulated and not advertised");
-		return -EOPNOTSUPP;
-	}
-	if (emu_in_u64(call, UVERBS_ATTR_CREATE_WQ_FLAGS, 0) != 0) {
-		emu_trace("  WQ flags are not emulated and not advertised");
 		return -EOPNOTSUPP;
 	}
 	if (req->flags & MLX5_WQ_FLAG_SIGNATURE)
@@ -71,9 +94,15 @@ check_create(struct emu_call *call, struct mlx5_ib_create_wq *req)
 	    (req->rq_wqe_count & (req->rq_wqe_count - 1)) != 0 ||
 	    req->rq_wqe_shift < 4 || req->rq_wqe_shift > 9)
 		return -EINVAL;
+	if (emu_in_u64(call, UVERBS_ATTR_CREATE_WQ_MAX_WR, 0) > MAX_WQ_WQES)
+		return -EINVAL;
 	err = emu_user_range_check(req->buf_addr,
-				   (uint64_t)req->rq_wqe_count << req->rq_wqe_shift, true);
-	return err != 0 ? err : emu_user_range_check(req->db_addr, 8, true);
+				   (uint64_t)req->rq_wqe_count << req->rq_wqe_shift, false);
+	if (err == 0)
+		err = emu_user_range_check(req->db_addr, EMU_DBREC_SIZE, false);
+	if (err != 0)
+		return err;
+	return emu_queue_is_aligned(req->buf_addr, req->db_addr) ? 0 : -EINVAL;
 }
 
 static int
@@ -131,13 +160,56 @@ wq_destroy_method(struct emu_call *call)
 	return emu_out(call, UVERBS_ATTR_DESTROY_WQ_RESP, &events, sizeof(events));
 }
 
-/* mlx5_ib_modify_wq(): RESET to RDY to ERR to RESET, and to where it is */
+/* enum ib_wq_state's numbers are not those of the queue context */
+static const enum emu_queue_state wq_states[] = {
+	[IBV_WQS_RESET] = EMU_Q_RST, [IBV_WQS_RDY] = EMU_Q_RDY, [IBV_WQS_ERR] = EMU_Q_ERR,
+};
+
+static int
+check_modify_udata(struct emu_call *call)
+{
+	struct mlx5_ib_modify_wq req;
+	int err;
+
+	if (emu_len(call, UVERBS_ATTR_UHW_IN) < sizeof(req))
+		return -EINVAL;
+	err = emu_in_rest_is_zero(call, UVERBS_ATTR_UHW_IN, sizeof(req));
+	if (err == 0)
+		err = emu_in(call, UVERBS_ATTR_UHW_IN, &req, sizeof(req));
+	if (err != 0)
+		return err;
+	return req.comp_mask || req.reserved ? -EOPNOTSUPP : 0;
+}
+
+/*
+ * What firmware is told: from and to where. A queue that the engine took to ERR leaves it
+ * through RST only; its owner may not have noticed yet.
+ */
+static int
+move_state(struct emu_rq *rq, const struct ib_uverbs_ex_modify_wq *req)
+{
+	uint32_t mask = req->attr_mask;
+
+	if (((mask & IBV_WQ_ATTR_STATE) && req->wq_state > IBV_WQS_ERR) ||
+	    ((mask & IBV_WQ_ATTR_CURR_STATE) && req->curr_wq_state > IBV_WQS_ERR))
+		return -EINVAL;
+	if ((mask & IBV_WQ_ATTR_CURR_STATE) && wq_states[req->curr_wq_state] != rq->state &&
+	    rq->state != EMU_Q_ERR)
+		return -EINVAL;
+	if (!(mask & IBV_WQ_ATTR_STATE))
+		return 0;
+	if (wq_states[req->wq_state] == EMU_Q_RDY && rq->state == EMU_Q_ERR)
+		return -EINVAL;
+	rq->state = wq_states[req->wq_state];
+	if (rq->state == EMU_Q_RST)
+		emu_rq_reset(rq);
+	return 0;
+}
+
+/* ib_uverbs_ex_modify_wq(), then mlx5_ib_modify_wq() */
 static int
 write_modify_wq(struct emu_call *call, const void *in, size_t in_len)
 {
-	static const enum emu_queue_state to[] = {
-		[IBV_WQS_RESET] = EMU_Q_RST, [IBV_WQS_RDY] = EMU_Q_RDY, [IBV_WQS_ERR] = EMU_Q_ERR,
-	};
 	const struct ib_uverbs_ex_modify_wq *req = in;
 	struct emu_verbs_wq *wq;
 	int err;
@@ -150,18 +222,10 @@ write_modify_wq(struct emu_call *call, const void *in, size_t in_len)
 						 &err);
 	if (wq == NULL)
 		return -EINVAL;
-	if (req->attr_mask & IBV_WQ_ATTR_FLAGS)
-		return -EOPNOTSUPP;
-	if (!(req->attr_mask & IBV_WQ_ATTR_STATE))
-		return 0;
-	if (req->wq_state > IBV_WQS_ERR)
-		return -EINVAL;
-	if (to[req->wq_state] == EMU_Q_RDY && wq->rq.state == EMU_Q_ERR)
-		return -EINVAL;
-	wq->rq.state = to[req->wq_state];
-	if (wq->rq.state == EMU_Q_RST)
-		emu_rq_reset(&wq->rq);
-	return 0;
+	err = check_modify_udata(call);
+	if (err != 0)
+		return err;
+	return req->attr_mask & IBV_WQ_ATTR_FLAGS ? -EOPNOTSUPP : move_state(&wq->rq, req);
 }
 
 /* ---- indirection tables ---- */
@@ -260,7 +324,7 @@ static const struct emu_method methods[] = {
 				   EMU_OBJ_READ),
 			EMU_IN(UVERBS_ATTR_CREATE_WQ_MAX_WR, 4),
 			EMU_IN(UVERBS_ATTR_CREATE_WQ_MAX_SGE, 4),
-			EMU_FLAGS(UVERBS_ATTR_CREATE_WQ_FLAGS),
+			EMU_NEEDED_FLAGS(UVERBS_ATTR_CREATE_WQ_FLAGS),
 			EMU_OUT(UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR, 4),
 			EMU_OUT(UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE, 4),
 			EMU_OPT_OUT(UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM, 4),

@@ -37,10 +37,10 @@ struct option_kind {
  * logs of such cards.
  */
 static const struct emu_preset presets[] = {
-	{ "cx5", 0x1017, "MT_0000000012", { 16, 35, 1012 }, 128 << 10 },
-	{ "cx6dx", 0x101d, "MT_0000000359", { 22, 35, 1012 }, 128 << 10 },
-	{ "cx7", 0x1021, "MT_0000000838", { 28, 39, 1002 }, 256 << 10 },
-	{ "nomemic", 0x101d, "MT_0000000359", { 22, 35, 1012 }, 0 },
+	{ "cx5", 0x1017, "MT_0000000012", { 16, 35, 1012 }, 128 << 10, 2 },
+	{ "cx6dx", 0x101d, "MT_0000000359", { 22, 35, 1012 }, 128 << 10, 1 },
+	{ "cx7", 0x1021, "MT_0000000838", { 28, 39, 1002 }, 256 << 10, 1 },
+	{ "nomemic", 0x101d, "MT_0000000359", { 22, 35, 1012 }, 0, 1 },
 };
 
 static int __attribute__((format(printf, 3, 4)))
@@ -140,6 +140,7 @@ set_ports(struct emu_config *cfg, const char *value, const struct sentence *err)
 		return refuse(err, EINVAL, "--ports: '%s' is not a number from 1 to %d",
 			      value, EMU_MAX_PORTS);
 	cfg->ports = n;
+	cfg->ports_given = true;
 	return 0;
 }
 
@@ -161,6 +162,8 @@ set_preset(struct emu_config *cfg, const char *value, const struct sentence *err
 	cfg->preset = preset;
 	if (!cfg->memic_given)
 		cfg->memic_bytes = preset->memic_bytes;
+	if (!cfg->ports_given)
+		cfg->ports = preset->ports;
 	return 0;
 }
 
@@ -227,22 +230,33 @@ set_wire(struct emu_config *cfg, const char *value, const struct sentence *err)
 	else if (strcmp(value, "pair") == 0)
 		cfg->wire = EMU_WIRE_PAIR;
 	else if (strcmp(value, "tap") == 0)
-		return refuse(err, ENOTSUP, "--wire: this version has no tap; there are loop, "
-			      "pair, pcap:IN:OUT and check:COUNT:BYTES");
+		cfg->wire = EMU_WIRE_TAP;
 	else if (strncmp(value, "pcap:", 5) == 0)
 		return set_wire_pcap(cfg, value + 5, err);
 	else if (strncmp(value, "check:", 6) == 0)
 		return set_wire_check(cfg, value + 6, err);
 	else
 		return refuse(err, EINVAL, "--wire: no wire '%s'; there are loop, pair, "
-			      "pcap:IN:OUT and check:COUNT:BYTES", value);
+			      "tap, pcap:IN:OUT and check:COUNT:BYTES", value);
 	return 0;
 }
 
 static int
 set_fault(struct emu_config *cfg, const char *value, const struct sentence *err)
 {
-	return refuse(err, EINVAL, "--fault: no fault '%s'; this version knows none", value);
+	struct emu_faults changed = cfg->fault;
+	char why[160];
+
+	if (strchr(value, '\n') != NULL || strlen(value) >= sizeof(cfg->faults[0]))
+		return refuse(err, EINVAL, "--fault: the text has a line break or more than %zu "
+			      "bytes", sizeof(cfg->faults[0]) - 1);
+	if (cfg->n_faults == EMU_MAX_FAULTS)
+		return refuse(err, E2BIG, "--fault: more than %d given", EMU_MAX_FAULTS);
+	if (emu_fault_parse(&changed, value, why, sizeof(why)) < 0)
+		return refuse(err, EINVAL, "--fault: %s", why);
+	cfg->fault = changed;
+	strcpy(cfg->faults[cfg->n_faults++], value);
+	return 0;
 }
 
 static int
@@ -263,6 +277,25 @@ set_dir(struct emu_config *cfg, const char *value, const struct sentence *err)
 	return set_path(cfg->dir, value, "dir", err);
 }
 
+/* From the launcher to the library only: the descriptors in the order of the ports. */
+static int
+set_tap_fds(struct emu_config *cfg, const char *value, const struct sentence *err)
+{
+	unsigned int n = 0;
+	int fds[EMU_MAX_PORTS] = { 0 };
+	char *end = NULL;
+	uint64_t fd;
+
+	do {
+		if (parse_digits(value, &fd, &end) < 0 || fd > INT_MAX)
+			return refuse(err, EINVAL, "tap-fds: no descriptor in '%s'", value);
+		fds[n++] = (int)fd;
+		value = end + 1;
+	} while (*end == ',' && n < EMU_MAX_PORTS);
+	memcpy(cfg->tap_fds, fds, sizeof(fds));
+	return 0;
+}
+
 static int
 set_root(struct emu_config *cfg, const char *value, const struct sentence *err)
 {
@@ -280,6 +313,7 @@ static const struct option_kind kinds[] = {
 	{ "stats", set_stats },
 	{ "trace", set_trace },
 	{ "dir", set_dir },
+	{ "tap-fds", set_tap_fds },
 	{ "root", set_root },
 };
 
@@ -323,6 +357,8 @@ emu_config_check(const struct emu_config *cfg, char *err, size_t err_len)
 static void
 print_wire(FILE *out, const struct emu_config *cfg)
 {
+	unsigned int i;
+
 	switch (cfg->wire) {
 	case EMU_WIRE_LOOP:
 		fprintf(out, "wire=loop\n");
@@ -331,7 +367,9 @@ print_wire(FILE *out, const struct emu_config *cfg)
 		fprintf(out, "wire=pair\n");
 		break;
 	case EMU_WIRE_TAP:
-		fprintf(out, "wire=tap\n");
+		fprintf(out, "wire=tap\ntap-fds=");
+		for (i = 0; i < cfg->ports; i++)
+			fprintf(out, "%d%c", cfg->tap_fds[i], i + 1 < cfg->ports ? ',' : '\n');
 		break;
 	case EMU_WIRE_PCAP:
 		fprintf(out, "wire=pcap:%s:%s\n", cfg->pcap_in, cfg->pcap_out);

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "faults.h"
+
 #define EMU_MAX_PORTS 8
 #define EMU_MAX_FAULTS 32
 #define EMU_ENV "MLX5EMU"        /* the variable */
@@ -29,20 +31,24 @@ struct emu_preset {
 	const char *board_id;   /* PSID */
 	uint32_t fw[3];         /* major, minor, sub-minor */
 	uint64_t memic_bytes;   /* max_dm_size */
+	unsigned int ports;     /* functions of such a card */
 };
 
 struct emu_config {
-	unsigned int ports;
+	unsigned int ports;     /* the preset's unless --ports was given */
+	bool ports_given;
 	bool one_device;
 	const struct emu_preset *preset;
 	uint64_t memic_bytes;   /* the preset's unless --memic came after it */
 	bool memic_given;
 	enum emu_wire_kind wire;
 	char pcap_in[PATH_MAX], pcap_out[PATH_MAX];
+	int tap_fds[EMU_MAX_PORTS]; /* --wire tap: descriptors that the launcher hands down */
 	uint64_t check_count;
 	uint32_t check_bytes;   /* frame size without FCS */
 	unsigned int n_faults;
-	char faults[EMU_MAX_FAULTS][128];
+	char faults[EMU_MAX_FAULTS][128]; /* as given */
+	struct emu_faults fault;          /* what they say together */
 	char stats[PATH_MAX];   /* "" for none */
 	char trace[PATH_MAX];
 	char dir[PATH_MAX];     /* the run's folder: generated sysfs */

@@ -27,8 +27,13 @@ struct emu_devx_cmd {
 	/* Each returns a PRM_STATUS_*. */
 	int (*create)(struct emu_devx_call *call, struct emu_devx_obj *obj);
 	int (*general)(struct emu_devx_call *call);
-	/* modify and query, on the object that the handle names */
-	int (*modify)(struct emu_devx_call *call, struct emu_obj *obj);
+	/*
+	 * Modify and query: on the object of the handle, which is of the kind that target
+	 * creates and has the number in the field id.
+	 */
+	int (*on_object)(struct emu_devx_call *call, struct emu_obj *obj);
+	uint16_t target;
+	unsigned int id;
 	void (*destroy)(struct emu_devx_obj *obj);
 };
 
@@ -41,11 +46,19 @@ struct emu_devx_table {
 extern const struct emu_devx_table emu_devx_caps, emu_devx_mkeys, emu_devx_queues,
 	emu_devx_receive;
 
+/* ---- devx_opcode.c: which way into firmware a command may take ---- */
+bool emu_devx_is_create(uint16_t opcode, uint16_t op_mod);
+bool emu_devx_is_modify(uint16_t opcode, uint16_t op_mod);
+bool emu_devx_is_query(uint16_t opcode);
+bool emu_devx_is_general(uint16_t opcode);
+bool emu_devx_is_open(uint16_t opcode);
+
 /* Registered user memory. */
 struct emu_umem {
 	struct emu_obj obj;
 	uint32_t id;
 	uint64_t addr, len;
+	bool writable;          /* by the card */
 };
 
 /* Refuse with a status and a reason. */
@@ -56,11 +69,18 @@ emu_devx_refuse(struct emu_devx_call *call, int status, const char *why)
 	return status;
 }
 
+/* The queue that a command on an object is about, DevX' own or one of verbs. */
+struct emu_rq *emu_devx_rq(struct emu_obj *obj);
+struct emu_sq *emu_devx_sq(struct emu_obj *obj);
 /* Object of the calling file by creating command and number, or NULL. */
 struct emu_devx_obj *emu_devx_find(struct emu_file *file, uint16_t opcode, uint32_t num);
 /* PD and memory by number; the new object stands on what was found. NULL if unknown. */
 struct emu_pd *emu_devx_use_pd(struct emu_devx_obj *obj, uint32_t pdn);
-/* Address of len bytes at an offset of a umem, or NULL when unknown or out of bounds. */
-void *emu_devx_use_umem(struct emu_devx_obj *obj, uint32_t id, uint64_t offset, uint64_t len);
+/*
+ * Address of len bytes at an offset of a umem, or NULL when unknown, out of bounds or not
+ * for writing; refusing that at once is an assumption, as the card might fail later.
+ */
+void *emu_devx_use_umem(struct emu_devx_obj *obj, uint32_t id, uint64_t offset, uint64_t len,
+			bool write);
 
 #endif

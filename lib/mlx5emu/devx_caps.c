@@ -6,6 +6,8 @@
 
 #include "devx.h"
 #include "emu.h"
+#include "inject.h"
+#include "sw_icm.h"
 #include "prm.h"
 
 /* What the device can do, in the firmware's words. Nothing is set that is not there. */
@@ -19,14 +21,17 @@ enum { CAP_GENERAL = 0, CAP_ETHERNET = 1, CAP_NIC_FLOW_TABLE = 7, CAP_DEVICE_MEM
 static void
 general(const struct emu_dev *dev, uint8_t *cap)
 {
+	const struct emu_faults *f = &dev->cfg->fault;
+
 	prm_set(cap, PRM_CAP_VHCA_ID, dev->index);
 	prm_set(cap, PRM_CAP_LOG_MAX_QP_SZ, 15);
 	prm_set(cap, PRM_CAP_LOG_MAX_WQ_SZ, 15);
 	prm_set(cap, PRM_CAP_LOG_MAX_QP, 17);
 	prm_set(cap, PRM_CAP_LOG_MAX_CQ_SZ, 22);
 	prm_set(cap, PRM_CAP_LOG_MAX_CQ, 20);
-	prm_set(cap, PRM_CAP_RELAXED_ORDERING_WRITE, 1);
-	prm_set(cap, PRM_CAP_RELAXED_ORDERING_READ, 1);
+	prm_set(cap, PRM_CAP_RELAXED_ORDERING_WRITE, f->ordering != EMU_ORDERING_REFUSED);
+	prm_set(cap, PRM_CAP_RELAXED_ORDERING_READ, f->ordering != EMU_ORDERING_REFUSED);
+	prm_set(cap, PRM_CAP_MKC_ORDER_READ_AFTER_WRITE, f->ordering == EMU_ORDERING_DEMANDED);
 	prm_set(cap, PRM_CAP_LOG_MAX_MKEY, 24);
 	prm_set(cap, PRM_CAP_MAX_INDIRECTION, EMU_MAX_INDIRECTION);
 	prm_set(cap, PRM_CAP_FIXED_BUFFER_SIZE, 1);
@@ -48,6 +53,7 @@ general(const struct emu_dev *dev, uint8_t *cap)
 	prm_set(cap, PRM_CAP_LOG_MAX_RQT, 20);
 	prm_set(cap, PRM_CAP_LOG_MAX_RQT_SIZE, 11);
 	prm_set(cap, PRM_CAP_DEVICE_FREQUENCY_KHZ, 1000000);
+	emu_sw_icm_general_caps(dev, cap);
 }
 
 static void
@@ -65,10 +71,11 @@ device_memory(const struct emu_dev *dev, uint8_t *cap)
 {
 	prm_set(cap, PRM_DM_MEMIC, dev->memic.bytes > 0);
 	prm_set(cap, PRM_DM_LOG_MIN_ALLOC_SIZE, 6);
-	prm_set(cap, PRM_DM_LOG_MAX_ALIGNMENT, EMU_MEMIC_LOG_MAX_ALIGN);
+	prm_set(cap, PRM_DM_LOG_MAX_ALIGNMENT, emu_inject_log_max_align(dev));
 	prm_set(cap, PRM_DM_BAR_START_LO, BAR_START);
 	prm_set(cap, PRM_DM_BAR_SIZE, BAR_SIZE);
 	prm_set(cap, PRM_DM_MAX_SIZE, dev->memic.bytes);
+	emu_sw_icm_memory_caps(dev, cap);
 }
 
 static int
@@ -85,7 +92,9 @@ query_hca_cap(struct emu_devx_call *call)
 		ethernet(cap);
 		break;
 	case CAP_NIC_FLOW_TABLE:
-		break; /* root tables through the kernel only: no sw_owner, no format */
+		/* root tables through the kernel only: no sw_owner but for --fault sw-icm */
+		emu_sw_icm_flow_table_caps(call->dev, cap);
+		break;
 	case CAP_DEVICE_MEMORY:
 		device_memory(call->dev, cap);
 		break;

@@ -32,6 +32,9 @@ parse_entries(struct emu_devx_call *call, struct emu_mkey *key, uint32_t n)
 		key->entries[i].bytes = prm_get(p, PRM_KLM_BYTE_COUNT);
 		key->entries[i].key = prm_get(p, PRM_KLM_MKEY);
 		key->entries[i].addr = prm_get64(p, PRM_KLM_ADDRESS_AT);
+		if (emu_mkey_entry_fault(key, key->entries[i].key) == EMU_KEY_REFUSED)
+			return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM,
+					       "indirect key over device memory: --fault");
 	}
 	return PRM_STATUS_OK;
 }
@@ -58,7 +61,7 @@ use_umem(struct emu_devx_call *call, struct emu_devx_obj *obj)
 
 	/* pages of the umem from offset on; start_addr says where in the first one */
 	key->base = emu_devx_use_umem(obj, prm_get(call->in, PRM_CREATE_MKEY_UMEM_ID), offset,
-				      key->len);
+				      key->len, key->access & (EMU_ACCESS_LW | EMU_ACCESS_RW));
 	if (key->base == NULL)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE, "umem unknown or too short");
 	if (((uintptr_t)key->base & 4095) != (key->start & 4095))
@@ -78,6 +81,29 @@ check_mkc(struct emu_devx_call *call, const uint8_t *mkc)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM, "key bound to a QP");
 	if (prm_get(mkc, PRM_MKC_LENGTH64) || prm_get64(mkc, PRM_MKC_LEN_AT) == 0)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM, "length of the key");
+	return PRM_STATUS_OK;
+}
+
+/*
+ * DPDK's commit 5003eaab7e says of coming firmware that it rejects keys without ordering
+ * attributes and sets those that are capabilities. Which ones it insists on is not public,
+ * so all of them are: an assumption.
+ */
+static int
+check_ordering(struct emu_devx_call *call, const uint8_t *mkc)
+{
+	enum emu_ordering_fault fault = call->dev->cfg->fault.ordering;
+	bool write = prm_get(mkc, PRM_MKC_RELAXED_ORDERING_WRITE);
+	bool read = prm_get(mkc, PRM_MKC_RELAXED_ORDERING_READ);
+	bool after_write = prm_get(mkc, PRM_MKC_ORDER_READ_AFTER_WRITE) != 0;
+
+	if (fault == EMU_ORDERING_DEMANDED && !(write && read && after_write))
+		return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM,
+				       "no ordering attributes: --fault ordering");
+	/* attributes without their capability */
+	if ((fault == EMU_ORDERING_REFUSED && (write || read)) ||
+	    (fault != EMU_ORDERING_DEMANDED && after_write))
+		return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM, "ordering attributes");
 	return PRM_STATUS_OK;
 }
 
@@ -121,6 +147,8 @@ create_mkey(struct emu_devx_call *call, struct emu_devx_obj *obj)
 	uint32_t pdn = prm_get(mkc, PRM_MKC_PD);
 	int status = check_mkc(call, mkc);
 
+	if (status == PRM_STATUS_OK)
+		status = check_ordering(call, mkc);
 	if (status != PRM_STATUS_OK)
 		return status;
 	if (emu_devx_use_pd(obj, pdn) == NULL)

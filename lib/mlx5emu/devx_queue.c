@@ -7,6 +7,7 @@
 #include "devx.h"
 #include "emu.h"
 #include "prm.h"
+#include "vma.h"
 
 /* CQs, SQs and RQs that a process makes in its own memory through DevX. */
 
@@ -15,7 +16,6 @@
 #define MAX_LOG_WQ 15
 #define WQ_CYCLIC 1             /* wq.wq_type */
 #define LOG_WQEBB 6
-#define DBREC_SIZE 8            /* receive counter, send counter */
 
 /* ---- CQ ---- */
 
@@ -33,11 +33,13 @@ create_cq(struct emu_devx_call *call, struct emu_devx_obj *obj)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE, "no such EQ");
 	buf = emu_devx_use_umem(obj, prm_get(call->in, PRM_CREATE_CQ_UMEM_ID),
 				prm_get64(call->in, PRM_CREATE_CQ_UMEM_OFFSET_AT),
-				(uint64_t)entry_size << log_size);
+				(uint64_t)entry_size << log_size, true);
 	dbrec = emu_devx_use_umem(obj, prm_get(cqc, PRM_CQC_DBR_UMEM_ID),
-				  prm_get64(cqc, PRM_CQC_DBR_ADDR_AT), DBREC_SIZE);
+				  prm_get64(cqc, PRM_CQC_DBR_ADDR_AT), EMU_DBREC_SIZE, false);
 	if (buf == NULL || dbrec == NULL)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE, "umem unknown or too short");
+	if (!emu_queue_is_aligned((uintptr_t)buf, (uintptr_t)dbrec))
+		return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM, "CQ or record not aligned");
 	obj->num = emu_next_num(call->dev);
 	obj->cq = (struct emu_cq){
 		.dev = call->dev,
@@ -109,11 +111,13 @@ parse_wq(struct emu_devx_call *call, struct emu_devx_obj *obj, const uint8_t *ct
 		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE, "no such CQ");
 	m->buf = emu_devx_use_umem(obj, prm_get(wq, PRM_WQ_UMEM_ID),
 				   prm_get64(wq, PRM_WQ_UMEM_OFFSET_AT),
-				   1ull << (m->log_size + m->log_stride));
+				   1ull << (m->log_size + m->log_stride), false);
 	m->dbrec = emu_devx_use_umem(obj, prm_get(wq, PRM_WQ_DBR_UMEM_ID),
-				     prm_get64(wq, PRM_WQ_DBR_ADDR_AT), DBREC_SIZE);
+				     prm_get64(wq, PRM_WQ_DBR_ADDR_AT), EMU_DBREC_SIZE, false);
 	if (m->buf == NULL || m->dbrec == NULL)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE, "umem unknown or too short");
+	if (!emu_queue_is_aligned((uintptr_t)m->buf, (uintptr_t)m->dbrec))
+		return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM, "queue or record not aligned");
 	return PRM_STATUS_OK;
 }
 
@@ -132,16 +136,6 @@ move_state(struct emu_devx_call *call, enum emu_queue_state *state)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM, "no such state");
 	*state = to;
 	return PRM_STATUS_OK;
-}
-
-/* The queue that a modify names must be the one of the handle. */
-static struct emu_devx_obj *
-named(struct emu_devx_call *call, struct emu_obj *obj, uint16_t create)
-{
-	struct emu_devx_obj *devx = (struct emu_devx_obj *)obj;
-
-	return obj->class == &emu_devx_class && devx->opcode == create &&
-	       devx->num == prm_get(call->in, PRM_IN_OBJECT) ? devx : NULL;
 }
 
 /* ---- SQ ---- */
@@ -172,6 +166,9 @@ create_sq(struct emu_devx_call *call, struct emu_devx_obj *obj)
 		return status;
 	if (m.log_stride != LOG_WQEBB)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM, "stride of an SQ is 64 bytes");
+	if (emu_user_range_check((uintptr_t)m.dbrec, EMU_DBREC_SIZE, true) != 0)
+		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE,
+				       "doorbell record not writable, see emu_sq_reset()");
 	emu_obj_use(&obj->obj, &emu_devx_find(call->file, PRM_CMD_CREATE_TIS,
 					      prm_get(sqc, PRM_SQC_TIS))->obj);
 	obj->num = emu_next_num(call->dev);
@@ -194,14 +191,11 @@ create_sq(struct emu_devx_call *call, struct emu_devx_obj *obj)
 static int
 modify_sq(struct emu_devx_call *call, struct emu_obj *obj)
 {
-	struct emu_devx_obj *sq = named(call, obj, PRM_CMD_CREATE_SQ);
-	int status;
+	struct emu_sq *sq = emu_devx_sq(obj);
+	int status = move_state(call, &sq->state);
 
-	if (sq == NULL)
-		return -EINVAL;
-	status = move_state(call, &sq->sq.state);
-	if (status == PRM_STATUS_OK && sq->sq.state == EMU_Q_RST)
-		emu_sq_reset(&sq->sq);
+	if (status == PRM_STATUS_OK && sq->state == EMU_Q_RST)
+		emu_sq_reset(sq);
 	return status;
 }
 
@@ -249,6 +243,7 @@ create_rq(struct emu_devx_call *call, struct emu_devx_obj *obj)
 		.log_stride = m.log_stride,
 		.dbrec = m.dbrec,
 		.cq = m.cq,
+		.counters = (uint8_t)prm_get(rqc, PRM_RQC_COUNTER_SET),
 	};
 	LIST_INSERT_HEAD(&call->dev->rqs, &obj->rq, next);
 	prm_set(call->out, PRM_OUT_OBJECT, obj->num);
@@ -258,14 +253,11 @@ create_rq(struct emu_devx_call *call, struct emu_devx_obj *obj)
 static int
 modify_rq(struct emu_devx_call *call, struct emu_obj *obj)
 {
-	struct emu_devx_obj *rq = named(call, obj, PRM_CMD_CREATE_RQ);
-	int status;
+	struct emu_rq *rq = emu_devx_rq(obj);
+	int status = move_state(call, &rq->state);
 
-	if (rq == NULL)
-		return -EINVAL;
-	status = move_state(call, &rq->rq.state);
-	if (status == PRM_STATUS_OK && rq->rq.state == EMU_Q_RST)
-		emu_rq_reset(&rq->rq);
+	if (status == PRM_STATUS_OK && rq->state == EMU_Q_RST)
+		emu_rq_reset(rq);
 	return status;
 }
 
@@ -281,11 +273,13 @@ static const struct emu_devx_cmd cmds[] = {
 	{ .opcode = PRM_CMD_CREATE_SQ, .name = "CREATE_SQ", .in_min = PRM_CREATE_WQ_SIZE,
 	  .out_min = 16, .create = create_sq, .destroy = destroy_sq },
 	{ .opcode = PRM_CMD_MODIFY_SQ, .name = "MODIFY_SQ", .in_min = PRM_CREATE_WQ_SIZE,
-	  .out_min = 16, .modify = modify_sq },
+	  .out_min = 16, .on_object = modify_sq, .target = PRM_CMD_CREATE_SQ,
+	  .id = PRM_IN_OBJECT },
 	{ .opcode = PRM_CMD_CREATE_RQ, .name = "CREATE_RQ", .in_min = PRM_CREATE_WQ_SIZE,
 	  .out_min = 16, .create = create_rq, .destroy = destroy_rq },
 	{ .opcode = PRM_CMD_MODIFY_RQ, .name = "MODIFY_RQ", .in_min = PRM_CREATE_WQ_SIZE,
-	  .out_min = 16, .modify = modify_rq },
+	  .out_min = 16, .on_object = modify_rq, .target = PRM_CMD_CREATE_RQ,
+	  .id = PRM_IN_OBJECT },
 };
 
 EMU_DEVX_TABLE(emu_devx_queues, cmds);

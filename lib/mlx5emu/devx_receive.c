@@ -19,10 +19,9 @@ enum { HASH_NONE = 0, HASH_TOEPLITZ = 2 };
 
 /* ---- RQT ---- */
 
-/* The RQs of an rqtc; free the array when done. */
+/* The RQs of an rqtc, each an object of DevX; free the array when done. */
 static int
-read_list(struct emu_devx_call *call, struct emu_devx_obj *obj, unsigned int *n,
-	  struct emu_rq ***rqs)
+read_list(struct emu_devx_call *call, unsigned int *n, struct emu_devx_obj ***rqs)
 {
 	const uint8_t *rqtc = call->in + PRM_CTX_AT, *p = rqtc + PRM_RQTC_LIST_AT;
 	struct emu_devx_obj *rq;
@@ -43,16 +42,43 @@ read_list(struct emu_devx_call *call, struct emu_devx_obj *obj, unsigned int *n,
 			*rqs = NULL;
 			return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE, "no such RQ");
 		}
-		emu_obj_use(&obj->obj, &rq->obj);
-		(*rqs)[i] = &rq->rq;
+		(*rqs)[i] = rq;
 	}
+	return PRM_STATUS_OK;
+}
+
+/* Point the table at what a command lists, standing on the new RQs and not on the old. */
+static int
+set_list(struct emu_devx_call *call, struct emu_devx_obj *rqt)
+{
+	struct emu_devx_obj **listed;
+	struct emu_rq **rqs;
+	unsigned int n;
+	int status = read_list(call, &n, &listed);
+
+	if (status != PRM_STATUS_OK)
+		return status;
+	rqs = calloc(n, sizeof(*rqs));
+	if (rqs == NULL) {
+		free(listed);
+		return emu_devx_refuse(call, PRM_STATUS_LIMIT, "out of memory");
+	}
+	while (rqt->obj.n_uses > 0)
+		emu_obj_unuse(&rqt->obj, rqt->obj.uses[0]);
+	for (unsigned int i = 0; i < n; i++) {
+		rqs[i] = &listed[i]->rq;
+		emu_obj_use(&rqt->obj, &listed[i]->obj);
+	}
+	free(listed);
+	rqt->rqt.rqs = rqs;
+	rqt->rqt.n = n;
 	return PRM_STATUS_OK;
 }
 
 static int
 create_rqt(struct emu_devx_call *call, struct emu_devx_obj *obj)
 {
-	int status = read_list(call, obj, &obj->rqt.n, &obj->rqt.rqs);
+	int status = set_list(call, obj);
 
 	if (status != PRM_STATUS_OK)
 		return status;
@@ -82,19 +108,16 @@ static int
 modify_rqt(struct emu_devx_call *call, struct emu_obj *obj)
 {
 	struct emu_devx_obj *rqt = (struct emu_devx_obj *)obj;
-	struct emu_rq **old, **rqs;
-	unsigned int n;
+	struct emu_rq **old;
 	int status;
 
-	if (obj->class != &emu_devx_class || rqt->opcode != PRM_CMD_CREATE_RQT ||
-	    rqt->num != prm_get(call->in, PRM_IN_OBJECT))
-		return -EINVAL;
-	status = read_list(call, rqt, &n, &rqs);
+	if (obj->class != &emu_devx_class) /* the kernel would let it through */
+		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE,
+				       "changing a table of verbs is not emulated");
+	old = rqt->rqt.rqs;
+	status = set_list(call, rqt);
 	if (status != PRM_STATUS_OK)
 		return status;
-	old = rqt->rqt.rqs;
-	rqt->rqt.rqs = rqs;
-	rqt->rqt.n = n;
 	retarget_tirs(rqt, old);
 	free(old);
 	return PRM_STATUS_OK;
@@ -107,14 +130,21 @@ destroy_rqt(struct emu_devx_obj *obj)
 }
 
 /*
- * Domain 0 is assumed to be the function's own: the PMD makes the TIR of its drop
- * queue with it (mlx5_devx_tir_attr_set() before any Tx queue exists).
+ * Stand on a transport domain; false if there is none of that number. Domain 0 is assumed
+ * to be the function's own: the PMD makes the TIR of its drop queue with it
+ * (mlx5_devx_tir_attr_set() before any Tx queue exists).
  */
 static bool
-domain_is_known(struct emu_devx_call *call, uint32_t domain)
+use_domain(struct emu_devx_call *call, struct emu_devx_obj *obj, uint32_t domain)
 {
-	return domain == 0 || domain == EMU_KERNEL_DOMAIN ||
-	       emu_devx_find(call->file, PRM_CMD_ALLOC_TRANSPORT_DOMAIN, domain) != NULL;
+	struct emu_devx_obj *found;
+
+	if (domain == 0 || domain == EMU_KERNEL_DOMAIN)
+		return true;
+	found = emu_devx_find(call->file, PRM_CMD_ALLOC_TRANSPORT_DOMAIN, domain);
+	if (found != NULL)
+		emu_obj_use(&obj->obj, &found->obj);
+	return found != NULL;
 }
 
 /* ---- TIR ---- */
@@ -127,10 +157,8 @@ direct_tir(struct emu_devx_call *call, struct emu_devx_obj *obj, const uint8_t *
 
 	if (rq == NULL)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE, "no such RQ");
-	obj->tir.rqs = malloc(sizeof(*obj->tir.rqs));
-	if (obj->tir.rqs == NULL)
-		return emu_devx_refuse(call, PRM_STATUS_LIMIT, "out of memory");
-	obj->tir.rqs[0] = &rq->rq;
+	obj->direct = &rq->rq;
+	obj->tir.rqs = &obj->direct;
 	obj->tir.n = 1;
 	emu_obj_use(&obj->obj, &rq->obj);
 	return PRM_STATUS_OK;
@@ -166,7 +194,10 @@ create_tir(struct emu_devx_call *call, struct emu_devx_obj *obj)
 
 	if (prm_get(tirc, PRM_TIRC_LRO_MASK))
 		return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM, "LRO is not there");
-	if (!domain_is_known(call, prm_get(tirc, PRM_TIRC_TRANSPORT_DOMAIN)))
+	if (prm_get(tirc, PRM_TIRC_TUNNELED_OFFLOAD) || prm_get(tirc, PRM_TIRC_TLS_EN))
+		return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM,
+				       "offloads of tunnels and TLS are not there");
+	if (!use_domain(call, obj, prm_get(tirc, PRM_TIRC_TRANSPORT_DOMAIN)))
 		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE, "no such transport domain");
 	obj->tir.dev = call->dev;
 	if (disp == DISP_DIRECT)
@@ -182,22 +213,13 @@ create_tir(struct emu_devx_call *call, struct emu_devx_obj *obj)
 	return PRM_STATUS_OK;
 }
 
-static void
-destroy_tir(struct emu_devx_obj *obj)
-{
-	/* a direct TIR owns its array of one; an indirect one borrows its table's */
-	if (obj->obj.n_uses > 0 &&
-	    ((struct emu_devx_obj *)obj->obj.uses[0])->opcode == PRM_CMD_CREATE_RQ)
-		free(obj->tir.rqs);
-}
-
 /* ---- TIS, transport domains ---- */
 
 static int
 create_tis(struct emu_devx_call *call, struct emu_devx_obj *obj)
 {
 	obj->tis.transport_domain = prm_get(call->in + PRM_CTX_AT, PRM_TISC_TRANSPORT_DOMAIN);
-	if (!domain_is_known(call, obj->tis.transport_domain))
+	if (!use_domain(call, obj, obj->tis.transport_domain))
 		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE, "no such transport domain");
 	obj->num = emu_next_num(call->dev);
 	prm_set(call->out, PRM_OUT_OBJECT, obj->num);
@@ -208,16 +230,10 @@ create_tis(struct emu_devx_call *call, struct emu_devx_obj *obj)
 static int
 query_tis(struct emu_devx_call *call, struct emu_obj *obj)
 {
-	uint32_t num = prm_get(call->in, PRM_IN_OBJECT), domain;
-	struct emu_devx_obj *tis = (struct emu_devx_obj *)obj;
-	struct emu_verbs_qp *qp = (struct emu_verbs_qp *)obj;
+	uint32_t domain = EMU_KERNEL_DOMAIN;
 
-	if (obj->class == &emu_devx_class && tis->opcode == PRM_CMD_CREATE_TIS && tis->num == num)
-		domain = tis->tis.transport_domain;
-	else if (obj->class == &emu_qp_class && qp->has_sq && qp->tisn == num)
-		domain = EMU_KERNEL_DOMAIN;
-	else
-		return -EINVAL;
+	if (obj->class == &emu_devx_class)
+		domain = ((struct emu_devx_obj *)obj)->tis.transport_domain;
 	if (call->out_len < PRM_QUERY_TIS_CTX_AT + 0x40)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_OUTPUT_LEN, "no room for the context");
 	prm_set(call->out + PRM_QUERY_TIS_CTX_AT, PRM_TISC_TRANSPORT_DOMAIN, domain);
@@ -234,24 +250,44 @@ alloc_transport_domain(struct emu_devx_call *call, struct emu_devx_obj *obj)
 
 /* ---- queue counters ---- */
 
+/* Counter set numbers have 8 bits, and 0 means none; one function's files share them. */
+static uint32_t
+free_counter(const struct emu_dev *dev)
+{
+	const struct emu_file *file = NULL;
+	uint32_t num;
+
+	for (num = 1; num < 256; num++) {
+		while ((file = emu_file_next(file)) != NULL)
+			if (file->dev == dev && emu_devx_find((struct emu_file *)(uintptr_t)file,
+							      PRM_CMD_ALLOC_Q_COUNTER, num))
+				break;
+		if (file == NULL)
+			return num;
+		file = NULL;
+	}
+	return 0;
+}
+
 static int
 alloc_q_counter(struct emu_devx_call *call, struct emu_devx_obj *obj)
 {
-	obj->num = emu_next_num(call->dev) & 0xff;
+	obj->num = free_counter(call->dev);
+	if (obj->num == 0)
+		return emu_devx_refuse(call, PRM_STATUS_LIMIT, "no counter set left");
+	call->dev->out_of_buffer[obj->num] = 0;
 	prm_set(call->out, PRM_Q_COUNTER_ID, obj->num);
 	return PRM_STATUS_OK;
 }
 
-/* One count serves all counter sets of a function: queues do not tell theirs apart. */
 static int
 query_q_counter(struct emu_devx_call *call, struct emu_obj *obj)
 {
-	struct emu_devx_obj *counter = (struct emu_devx_obj *)obj;
+	uint64_t *count = &call->dev->out_of_buffer[((struct emu_devx_obj *)obj)->num];
 
-	if (obj->class != &emu_devx_class || counter->opcode != PRM_CMD_ALLOC_Q_COUNTER ||
-	    counter->num != prm_get(call->in, PRM_QUERY_Q_COUNTER_ID))
-		return -EINVAL;
-	prm_set(call->out, PRM_QUERY_Q_COUNTER_OUT_OF_BUFFER, call->dev->stats.rx_no_wqe);
+	prm_set(call->out, PRM_QUERY_Q_COUNTER_OUT_OF_BUFFER, (uint32_t)*count);
+	if (prm_get(call->in, PRM_QUERY_Q_COUNTER_CLEAR))
+		*count = 0;
 	return PRM_STATUS_OK;
 }
 
@@ -260,19 +296,21 @@ static const struct emu_devx_cmd cmds[] = {
 	  .in_min = PRM_CTX_AT + PRM_RQTC_LIST_AT, .out_min = 16, .create = create_rqt,
 	  .destroy = destroy_rqt },
 	{ .opcode = PRM_CMD_MODIFY_RQT, .name = "MODIFY_RQT",
-	  .in_min = PRM_CTX_AT + PRM_RQTC_LIST_AT, .out_min = 16, .modify = modify_rqt },
+	  .in_min = PRM_CTX_AT + PRM_RQTC_LIST_AT, .out_min = 16, .on_object = modify_rqt,
+	  .target = PRM_CMD_CREATE_RQT, .id = PRM_IN_OBJECT },
 	{ .opcode = PRM_CMD_CREATE_TIR, .name = "CREATE_TIR", .in_min = PRM_CTX_AT + 0xf0,
-	  .out_min = 16, .create = create_tir, .destroy = destroy_tir },
+	  .out_min = 16, .create = create_tir },
 	{ .opcode = PRM_CMD_CREATE_TIS, .name = "CREATE_TIS", .in_min = PRM_CTX_AT + 0xa0,
 	  .out_min = 16, .create = create_tis },
 	{ .opcode = PRM_CMD_QUERY_TIS, .name = "QUERY_TIS", .in_min = 16, .out_min = 16,
-	  .modify = query_tis },
+	  .on_object = query_tis, .target = PRM_CMD_CREATE_TIS, .id = PRM_IN_OBJECT },
 	{ .opcode = PRM_CMD_ALLOC_TRANSPORT_DOMAIN, .name = "ALLOC_TRANSPORT_DOMAIN",
 	  .in_min = 16, .out_min = 16, .create = alloc_transport_domain },
 	{ .opcode = PRM_CMD_ALLOC_Q_COUNTER, .name = "ALLOC_Q_COUNTER", .in_min = 16,
 	  .out_min = 16, .create = alloc_q_counter },
 	{ .opcode = PRM_CMD_QUERY_Q_COUNTER, .name = "QUERY_Q_COUNTER", .in_min = 32,
-	  .out_min = 0x100, .modify = query_q_counter },
+	  .out_min = 0x100, .on_object = query_q_counter, .target = PRM_CMD_ALLOC_Q_COUNTER,
+	  .id = PRM_QUERY_Q_COUNTER_ID },
 };
 
 EMU_DEVX_TABLE(emu_devx_receive, cmds);

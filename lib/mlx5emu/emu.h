@@ -51,6 +51,8 @@ struct emu_access {
 int emu_mkey_add(struct emu_mkey *mkey);
 void emu_mkey_remove(struct emu_mkey *mkey);
 struct emu_mkey *emu_mkey_find(const struct emu_dev *dev, uint32_t key);
+/* What --fault says of an indirect key with an entry over the key target. */
+enum emu_key_fault emu_mkey_entry_fault(const struct emu_mkey *mkey, uint32_t target);
 
 /*
  * Move len bytes between buf and the address space of a key. Checks the key, its
@@ -157,6 +159,8 @@ uint64_t emu_csum_add(uint64_t sum, const uint8_t *data, size_t len);
 uint16_t emu_csum_fold(uint64_t sum);   /* folded, complemented, to be stored as is */
 
 /* ---- steer.c ---- */
+/* Count a frame that passes the port one way. */
+void emu_vport_count(struct emu_vport *vport, const uint8_t *frame, size_t len);
 void emu_flow_add(struct emu_flow *flow);
 void emu_flow_remove(struct emu_flow *flow);
 /* Frame from the wire to the queue that its flow names. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "emu.h"
+#include "inject.h"
 
 /*
  * The thread that is the card. It polls doorbell records, which is enough: software
@@ -79,6 +80,7 @@ poll_dev(struct emu_dev *dev)
 	struct emu_rq *rq;
 	struct emu_cq *cq;
 
+	emu_removal_poll(dev);
 	if (dev->removed)
 		return false;
 	LIST_FOREACH(sq, &dev->sqs, next)

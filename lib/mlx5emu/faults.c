@@ -60,6 +60,26 @@ read_number(struct emu_faults *f, const struct fault *self, const char *value)
 	return number(value, member(f, self));
 }
 
+/* Times are far below what arithmetic in nanoseconds holds. */
+#define TIME_MAX UINT64_C(1000000000)
+
+static bool
+time_number(const char *text, uint64_t *out)
+{
+	uint64_t v;
+
+	if (!number(text, &v) || v > TIME_MAX)
+		return false;
+	*out = v;
+	return true;
+}
+
+static bool
+read_time(struct emu_faults *f, const struct fault *self, const char *value)
+{
+	return time_number(value, member(f, self));
+}
+
 static bool
 read_switch(struct emu_faults *f, const struct fault *self, const char *value)
 {
@@ -166,7 +186,7 @@ read_remove(struct emu_faults *f, const struct fault *self, const char *value)
 	if (strncmp(value, "frames:", 7) == 0)
 		return number(value + 7, &f->remove_frames);
 	if (strncmp(value, "ms:", 3) == 0)
-		return number(value + 3, &f->remove_ms);
+		return time_number(value + 3, &f->remove_ms);
 	return false;
 }
 
@@ -190,40 +210,44 @@ read_trap(struct emu_faults *f, const struct fault *self, const char *value)
 #define AT(member) offsetof(struct emu_faults, member)
 
 static const struct fault table[] = {
-	{ "klm", "create|use", "KLM keys over MEMIC are refused (EREMOTEIO), or fail at each use",
-	  read_key, AT(klm) },
+	{ "klm", "create|use", "KLM keys over device memory are refused (EREMOTEIO), or each use "
+	  "of one is a protection error", read_key, AT(klm) },
 	{ "ksm", "create|use", "the same for KSM keys", read_key, AT(ksm) },
-	{ "direct", NULL, "the DM MR's own key fails when a queue posts it", read_direct, 0 },
-	{ "ordering", "refused|demanded", "relaxed ordering on DM MRs is refused (EINVAL); or keys "
-	  "without ordering attributes are (EREMOTEIO)", read_ordering, 0 },
-	{ "dm-multiple", "BYTES", "DM lengths that are no multiple are refused (EREMOTEIO)",
-	  read_number, AT(dm_multiple) },
-	{ "memic-held", "BYTES", "another process holds that much of max_dm_size", read_number,
+	{ "direct", NULL, "each use of a DM MR's own key by a queue is a protection error",
+	  read_direct, 0 },
+	{ "ordering", "refused|demanded", "relaxed ordering is no capability and refused for DM "
+	  "MRs (EINVAL), or mkeys without ordering attributes are refused (EREMOTEIO)",
+	  read_ordering, 0 },
+	{ "dm-multiple", "BYTES", "lengths of device memory and of MRs over it that are no "
+	  "multiple are refused (EINVAL)", read_number, AT(dm_multiple) },
+	{ "memic-held", "BYTES", "others hold so much of the device memory", read_number,
 	  AT(memic_held) },
-	{ "memic-returned", "N", "it gives them back just before the Nth allocation",
-	  read_number, AT(memic_returned) },
+	{ "memic-returned", "N", "they give it back just before the Nth allocation", read_number,
+	  AT(memic_returned) },
 	{ "memic-run", "BYTES", "no single allocation can have more (ENOMEM)", read_number,
 	  AT(memic_run) },
-	{ "start-offset", "BYTES", "allocations begin there in their first page (multiple of 64)",
+	{ "start-offset", "BYTES", "allocations begin there in their first page if their last one "
+	  "leaves the room, and cannot be aligned further (a multiple of 64 below 4096)",
 	  read_start_offset, 0 },
-	{ "no-devx", NULL, "contexts with DevX are refused (EPERM)", read_switch, AT(no_devx) },
+	{ "no-devx", NULL, "contexts with DevX are refused (EINVAL)", read_switch, AT(no_devx) },
 	{ "sw-icm", NULL, "the SW_ICM types are there for who has the capabilities", read_switch,
 	  AT(sw_icm) },
-	{ "ioctl", "N:ERRNO[:KIND]", "the Nth ioctl fails; KIND is a name as --trace shows it",
-	  read_ioctl, 0 },
+	{ "ioctl", "N:ERRNO[:KIND]", "the Nth ioctl of a device fails; of those of a KIND, a name "
+	  "as --trace shows it", read_ioctl, 0 },
 	{ "mkey-use", "N", "the Nth use of a key by a queue is a protection error", read_number,
 	  AT(mkey_use) },
-	{ "drop", "N", "every Nth frame is lost on the wire", read_number, AT(drop) },
-	{ "delay", "MICROSECONDS", "frames spend that long on the wire", read_number,
-	  AT(delay_us) },
-	{ "reorder", "N", "every Nth frame changes places with the next", read_number,
-	  AT(reorder) },
-	{ "remove", "frames:N|ms:N", "the device is removed after N sent and received frames or "
-	  "milliseconds", read_remove, 0 },
+	{ "drop", "N", "every Nth frame that a port sends is lost on the wire", read_number,
+	  AT(drop) },
+	{ "delay", "MICROSECONDS", "frames that a port sends spend that long on the wire",
+	  read_time, AT(delay_us) },
+	{ "reorder", "N", "every Nth frame that a port sends changes places with the next",
+	  read_number, AT(reorder) },
+	{ "remove", "frames:N|ms:N", "the device is removed after N frames sent and received, or N "
+	  "milliseconds after its first context was opened", read_remove, 0 },
 	{ "write-combining", NULL, "what the CPU stores to device memory is seen by the card only "
 	  "when the next doorbell record moves", read_switch, AT(write_combining) },
-	{ "trap", "read|write|all", "CPU accesses to device memory are reported with a backtrace",
-	  read_trap, 0 },
+	{ "trap", "read|write|all", "CPU accesses to device memory are counted and reported with "
+	  "a backtrace", read_trap, 0 },
 };
 
 #define FAULTS (sizeof(table) / sizeof(table[0]))
@@ -269,6 +293,7 @@ emu_fault_help(FILE *out)
 {
 	fprintf(out, "--fault NAME[=VALUE], several may be given; sizes take K, M and G\n\n");
 	for (size_t i = 0; i < FAULTS; i++)
-		fprintf(out, "  %s%s%s\n      %s\n", table[i].name, table[i].value == NULL ? "" : "=",
+		fprintf(out, "  %s%s%s\n      %s\n", table[i].name,
+			table[i].value == NULL ? "" : "=",
 			table[i].value == NULL ? "" : table[i].value, table[i].text);
 }

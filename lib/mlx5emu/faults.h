@@ -27,8 +27,8 @@ struct emu_faults {
 	enum emu_key_fault klm, ksm, direct;
 	enum emu_ordering_fault ordering;
 	uint64_t dm_multiple;           /* lengths that are no multiple of it are refused; 0 any */
-	uint64_t memic_held;            /* bytes that another process has */
-	uint64_t memic_returned;        /* it gives them back at this allocation; 0 never */
+	uint64_t memic_held;            /* bytes that other processes or functions have */
+	uint64_t memic_returned;        /* they give them back at this allocation; 0 never */
 	uint64_t memic_run;             /* largest piece that can be had; 0 all */
 	uint64_t start_offset;          /* where allocations begin in their first page */
 	bool no_devx;

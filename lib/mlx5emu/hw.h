@@ -30,7 +30,34 @@ struct emu_memic {
 	uint32_t pages;         /* pages of the BAR window, more than bytes / 4096 */
 	uint8_t *page_used;     /* one byte a page */
 	uint64_t bytes_used;
+	uint8_t *shadow;        /* what the CPU sees instead, see wc.c; NULL without */
+	int shadow_fd;
 };
+
+/* Blocks of SW_ICM that are taken, one byte each, by type; see sw_icm.c. */
+#define EMU_SW_ICM_TYPES 3
+#define EMU_SW_ICM_BLOCKS 256
+struct emu_sw_icm {
+	uint8_t used[EMU_SW_ICM_TYPES][EMU_SW_ICM_BLOCKS];
+};
+
+/* How far the faults of --fault have come, see inject.c. */
+struct emu_inject {
+	uint64_t ioctls, dm_allocs, mkey_uses; /* those that counted so far */
+	uint64_t opened_at;     /* emu_clock() of the first context; 0 before */
+	uint64_t cpu_reads, cpu_writes; /* trapped touches of device memory */
+	struct emu_wire_fault *wire; /* see wire_fault.c */
+};
+
+/* Frames through a port by their destination address, as the vport counters have them. */
+enum { EMU_UNICAST, EMU_MULTICAST, EMU_BROADCAST, EMU_CASTS };
+struct emu_vport {
+	uint64_t packets[EMU_CASTS], bytes[EMU_CASTS];
+};
+
+/* Sets of queue counters; the first is the kernel's own, which verbs queues count in. */
+#define EMU_COUNTER_SETS 256
+#define EMU_KERNEL_COUNTERS 0
 
 /* One PCI function: its own keys, PDs, queues and MEMIC. */
 struct emu_dev {
@@ -41,10 +68,17 @@ struct emu_dev {
 	const struct emu_config *cfg;
 	const struct emu_preset *preset;
 	struct emu_memic memic;
+	struct emu_sw_icm sw_icm;
+	struct emu_inject inject;
 	struct emu_stats stats;
 	struct emu_wire *wire;
 	uint32_t next_num;      /* queue, PD, TIR, ... numbers */
 	bool removed;
+	bool link_down;         /* its interface is: nothing goes in or out */
+	unsigned int mtu;       /* of the interface; longer frames are dropped; 0: no limit */
+	struct emu_vport rx, tx;
+	uint64_t rx_phy, tx_phy, rx_oversize;
+	uint64_t out_of_buffer[EMU_COUNTER_SETS]; /* frames that found no WQE, by counter set */
 	struct emu_mkey **mkeys; /* by index, see mkey.c */
 	uint32_t mkey_slots, mkey_next;
 	uint64_t flows_changed; /* emu_clock() of the last flow that came or went */
@@ -116,6 +150,7 @@ struct emu_rq {
 	uint16_t seen_pi;
 	enum emu_queue_state state;
 	struct emu_cq *cq;
+	uint8_t counters;       /* its set of queue counters */
 };
 
 /* Receive hash fields; the bits of the PRM's rx_hash_field_select. */
@@ -200,6 +235,8 @@ void emu_unlock(void);
 
 /* log2 of the largest alignment in units of 64 bytes: device_mem_cap's field */
 enum { EMU_MEMIC_LOG_MAX_ALIGN = 6 };
+
+#define EMU_MEMIC_PAGE 4096u
 
 int emu_memic_init(struct emu_memic *m, uint64_t bytes);
 /*

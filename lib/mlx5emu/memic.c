@@ -31,7 +31,7 @@ emu_memic_init(struct emu_memic *m, uint64_t bytes)
 	if (m->page_used == NULL || m->fd < 0 || ftruncate(m->fd, (off_t)m->pages * PAGE) != 0)
 		return -ENOMEM;
 	m->va = (uint8_t *)syscall(SYS_mmap, NULL, (size_t)m->pages * PAGE,
-				   PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
+				   PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, (off_t)0);
 	return m->va == MAP_FAILED ? -ENOMEM : 0;
 }
 
@@ -49,7 +49,7 @@ emu_memic_take(struct emu_memic *m, uint64_t size, uint32_t *page)
 {
 	uint32_t n = (size + PAGE - 1) / PAGE;
 
-	if (m->bytes_used + size > m->bytes)
+	if (size > m->bytes - m->bytes_used)
 		return -ENOMEM; /* firmware says EAGAIN for each page: mlx5_cmd_alloc_memic() */
 	for (uint32_t i = FIRST_PAGE; i + n <= m->pages; i++) {
 		if (!run_is_free(m, i, n))

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "emu.h"
+#include "inject.h"
 
 /*
  * Memory keys and the moving of bytes through them.
@@ -145,6 +146,19 @@ emu_mkey_find(const struct emu_dev *dev, uint32_t key)
 	return mkey != NULL && mkey->key == key ? mkey : NULL;
 }
 
+enum emu_key_fault
+emu_mkey_entry_fault(const struct emu_mkey *mkey, uint32_t target)
+{
+	const struct emu_faults *f = &mkey->dev->cfg->fault;
+	enum emu_key_fault fault = mkey->mode == EMU_MKEY_KLM ? f->klm : f->ksm;
+	const struct emu_mkey *over;
+
+	if (fault == EMU_KEY_WORKS)
+		return fault;
+	over = emu_mkey_find(mkey->dev, target);
+	return over != NULL && over->mode == EMU_MKEY_MEMIC ? fault : EMU_KEY_WORKS;
+}
+
 static int refuse(const struct use *use, uint32_t key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -210,6 +224,8 @@ move(struct use *use, const struct emu_mkey *mkey, uint64_t off, uint64_t len)
 		use->to += len;
 	} else if (use->from != NULL) {
 		memcpy(mkey->base + off, use->from, len);
+		if (mkey->mode == EMU_MKEY_MEMIC)
+			emu_wc_written(mkey->dev, mkey->base + off, len);
 		use->from += len;
 	} else {
 		return;
@@ -227,6 +243,9 @@ resolve_entry(struct use *use, const struct emu_mkey *mkey, uint32_t i, uint64_t
 	const struct emu_klm *entry = &mkey->entries[i];
 	uint64_t addr;
 
+	if (emu_mkey_entry_fault(mkey, entry->key) == EMU_KEY_FAILS)
+		return refuse(use, mkey->key, "reaches device memory: --fault %s=use",
+			      mkey->mode == EMU_MKEY_KLM ? "klm" : "ksm");
 	/* A sum that wraps would look like a small address of a zero-based target. */
 	if (__builtin_add_overflow(entry->addr, off, &addr))
 		return refuse(use, mkey->key, "entry %u: 0x%llx + 0x%llx wraps", i,
@@ -312,6 +331,9 @@ resolve(struct use *use, uint32_t key, uint64_t addr, uint64_t len, unsigned int
 	if (ret < 0)
 		return ret;
 	off = addr - mkey->start;
+	if (mkey->mode == EMU_MKEY_MEMIC && depth == 0 &&
+	    mkey->dev->cfg->fault.direct == EMU_KEY_FAILS)
+		return refuse(use, key, "is a DM MR's: --fault direct");
 	if (mkey->mode == EMU_MKEY_MTT || mkey->mode == EMU_MKEY_MEMIC) {
 		move(use, mkey, off, len);
 		return 0;
@@ -357,6 +379,8 @@ emu_mkey_read(struct emu_access *acc, uint32_t key, uint64_t addr, void *buf, si
 	struct use use = { .acc = acc, .need = EMU_ACCESS_LR, .key = key, .to = buf };
 	int ret;
 
+	if (emu_inject_mkey_use(acc->dev))
+		return refuse(&use, key, "may not be read: --fault mkey-use");
 	ret = check_indirect(&use, addr, len);
 	return ret < 0 ? ret : resolve(&use, key, addr, len, 0);
 }
@@ -368,6 +392,8 @@ emu_mkey_write(struct emu_access *acc, uint32_t key, uint64_t addr, const void *
 	struct use use = { .acc = acc, .need = EMU_ACCESS_LW, .key = key, .from = buf };
 	int ret;
 
+	if (emu_inject_mkey_use(acc->dev))
+		return refuse(&use, key, "may not be written: --fault mkey-use");
 	ret = check_indirect(&use, addr, len);
 	return ret < 0 ? ret : resolve(&use, key, addr, len, 0);
 }

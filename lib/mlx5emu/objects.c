@@ -38,6 +38,60 @@ emu_file_find(dev_t st_dev, ino_t st_ino)
 	return NULL;
 }
 
+struct emu_file *
+emu_file_next(const struct emu_file *file)
+{
+	return file == NULL ? LIST_FIRST(&files) : LIST_NEXT(file, next);
+}
+
+/* Give up what an object stands on. */
+static void
+release_uses(struct emu_obj *obj)
+{
+	for (unsigned int i = 0; i < obj->n_uses; i++)
+		obj->uses[i]->users--;
+	obj->n_uses = 0;
+}
+
+/* uverbs_destroy_ufile_hw(): newest first */
+void
+emu_file_disassociate(struct emu_file *file)
+{
+	struct emu_obj *obj;
+
+	TAILQ_FOREACH_REVERSE(obj, &file->objects, emu_obj_list, next) {
+		if (obj->class->is_fd || obj->dead)
+			continue;
+		if (obj->class->destroy != NULL)
+			obj->class->destroy(obj, true);
+		release_uses(obj);
+		obj->dead = true;
+	}
+}
+
+/*
+ * Undo everything, newest first. Memory stays for the moment: an older object may stand on
+ * a newer one, as an RQ table that was modified does.
+ */
+static void
+undo_all(struct emu_file *file)
+{
+	struct emu_obj *obj;
+
+	TAILQ_FOREACH_REVERSE(obj, &file->objects, emu_obj_list, next) {
+		if (obj->dead)
+			continue;
+		if (!obj->class->is_fd) {
+			emu_objects_reclaimed++;
+			emu_trace("%s closed with live %s %u", file->dev->name, obj->class->name,
+				  obj->handle);
+		}
+		if (obj->class->destroy != NULL)
+			obj->class->destroy(obj, true);
+		release_uses(obj);
+	}
+}
+
 void
 emu_file_put(struct emu_file *file)
 {
@@ -45,13 +99,10 @@ emu_file_put(struct emu_file *file)
 
 	if (file->fds_open || file->vmas > 0)
 		return;
-	while ((obj = TAILQ_LAST(&file->objects, emu_obj_list)) != NULL) {
-		if (!obj->class->is_fd) {
-			emu_objects_reclaimed++;
-			emu_trace("%s closed with live %s %u", file->dev->name, obj->class->name,
-				  obj->handle);
-		}
-		emu_obj_destroy(obj, true);
+	undo_all(file);
+	while ((obj = TAILQ_FIRST(&file->objects)) != NULL) {
+		TAILQ_REMOVE(&file->objects, obj, next);
+		emu_obj_discard(obj);
 	}
 	emu_trace("%s: file released", file->dev->name);
 	LIST_REMOVE(file, next);
@@ -84,6 +135,18 @@ emu_obj_use(struct emu_obj *obj, struct emu_obj *other)
 	obj->uses = uses;
 	obj->uses[obj->n_uses++] = other;
 	other->users++;
+}
+
+void
+emu_obj_unuse(struct emu_obj *obj, struct emu_obj *other)
+{
+	for (unsigned int i = 0; i < obj->n_uses; i++) {
+		if (obj->uses[i] != other)
+			continue;
+		obj->uses[i] = obj->uses[--obj->n_uses];
+		other->users--;
+		return;
+	}
 }
 
 static int
@@ -125,8 +188,7 @@ emu_obj_commit(struct emu_obj *obj)
 void
 emu_obj_discard(struct emu_obj *obj)
 {
-	for (unsigned int i = 0; i < obj->n_uses; i++)
-		obj->uses[i]->users--;
+	release_uses(obj);
 	free(obj->uses);
 	free(obj);
 }
@@ -138,7 +200,7 @@ emu_obj_destroy(struct emu_obj *obj, bool forced)
 
 	if (obj->users > 0 && !forced)
 		return obj->class->busy != 0 ? obj->class->busy : -EBUSY;
-	if (obj->class->destroy != NULL) {
+	if (obj->class->destroy != NULL && !obj->dead) {
 		err = obj->class->destroy(obj, forced);
 		if (err != 0 && !forced)
 			return err;
@@ -172,6 +234,8 @@ emu_objects_alive(void (*tell)(const struct emu_obj *obj))
 
 	LIST_FOREACH(file, &files, next) {
 		TAILQ_FOREACH(obj, &file->objects, next) {
+			if (obj->dead)
+				continue;
 			n++;
 			if (tell != NULL)
 				tell(obj);

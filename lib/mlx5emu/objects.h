@@ -41,6 +41,7 @@ struct emu_obj {
 	struct emu_file *file;
 	uint32_t handle;
 	unsigned int users;     /* objects that stand on this one */
+	bool dead;              /* its device was removed: only the handle is left */
 	unsigned int n_uses;
 	struct emu_obj **uses;
 };
@@ -63,6 +64,10 @@ struct emu_file {
 /* ---- files ---- */
 struct emu_file *emu_file_new(struct emu_dev *dev, dev_t st_dev, ino_t st_ino);
 struct emu_file *emu_file_find(dev_t st_dev, ino_t st_ino);
+/* The files in turn: the first after NULL, NULL after the last. */
+struct emu_file *emu_file_next(const struct emu_file *file);
+/* The device went: undo what the objects are on it; handles and event files stay. */
+void emu_file_disassociate(struct emu_file *file);
 /* Release the file when neither descriptors nor mappings hold it any more. */
 void emu_file_put(struct emu_file *file);
 
@@ -71,6 +76,8 @@ void emu_file_put(struct emu_file *file);
 void *emu_obj_new(struct emu_file *file, const struct emu_class *class, size_t size);
 /* Stand on another object; NULL is ignored. */
 void emu_obj_use(struct emu_obj *obj, struct emu_obj *other);
+/* No longer stand on it, if it did; once for each emu_obj_use(). */
+void emu_obj_unuse(struct emu_obj *obj, struct emu_obj *other);
 /* Give it a handle and make it visible; 0 or -ENOMEM. */
 int emu_obj_commit(struct emu_obj *obj);
 /* Forget an object that was not committed. */

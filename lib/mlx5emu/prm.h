@@ -25,6 +25,7 @@
 enum {
 	/* every command */
 	PRM_IN_OPCODE = PRM_FIELD(0x00, 16),
+	PRM_IN_VHCA_TUNNEL_ID = PRM_FIELD(0x20, 16),
 	PRM_IN_OP_MOD = PRM_FIELD(0x30, 16),
 	PRM_IN_OBJ_TYPE = PRM_FIELD(0x30, 16),
 	PRM_IN_OBJECT = PRM_FIELD(0x48, 24),    /* number that MODIFY, QUERY name */
@@ -61,7 +62,10 @@ enum {
 	PRM_CAP_LOG_MAX_TIS = PRM_FIELD(0x37b, 5),
 	PRM_CAP_LOG_MAX_RQT = PRM_FIELD(0x38b, 5),
 	PRM_CAP_LOG_MAX_RQT_SIZE = PRM_FIELD(0x393, 5),
+	PRM_CAP_MKC_ORDER_READ_AFTER_WRITE = PRM_FIELD(0x3a8, 1),
 	PRM_CAP_LOG_MAX_WQ_SZ = PRM_FIELD(0x3db, 5),
+	PRM_CAP_GENERAL_OBJ_TYPES_LO = PRM_FIELD(0x420, 32),
+	PRM_CAP_STEERING_FORMAT_VERSION = PRM_FIELD(0x444, 4),
 	PRM_CAP_DEVICE_FREQUENCY_KHZ = PRM_FIELD(0x4e0, 32),
 
 	/* per_protocol_networking_offload_caps */
@@ -79,6 +83,14 @@ enum {
 	PRM_DM_BAR_START_LO = PRM_FIELD(0x60, 32),
 	PRM_DM_BAR_SIZE = PRM_FIELD(0x80, 32),
 	PRM_DM_MAX_SIZE = PRM_FIELD(0xa0, 32),
+	PRM_DM_LOG_HEADER_MODIFY_ICM_SIZE = PRM_FIELD(0x108, 8),
+	PRM_DM_LOG_ICM_GRANULARITY = PRM_FIELD(0x112, 6),
+	PRM_DM_LOG_STEERING_ICM_SIZE = PRM_FIELD(0x118, 8),
+	PRM_DM_LOG_PATTERN_ICM_SIZE = PRM_FIELD(0x138, 8),
+
+	/* flow_table_nic_cap */
+	PRM_FT_RX_SW_OWNER_V2 = PRM_FIELD(0x200 + 0x1e, 1),
+	PRM_FT_TX_SW_OWNER_V2 = PRM_FIELD(0x800 + 0x1e, 1),
 
 	/* create_mkey_in */
 	PRM_CREATE_MKEY_OCTWORDS = PRM_FIELD(0x300, 32),
@@ -101,6 +113,7 @@ enum {
 	PRM_MKC_BSF_EN = PRM_FIELD(0x61, 1),
 	PRM_MKC_PD = PRM_FIELD(0x68, 24),
 	PRM_MKC_OCTWORDS = PRM_FIELD(0x1a0, 32),
+	PRM_MKC_ORDER_READ_AFTER_WRITE = PRM_FIELD(0x1d6, 2),
 	PRM_MKC_RELAXED_ORDERING_READ = PRM_FIELD(0x1d9, 1),
 	PRM_MKC_LOG_PAGE_SIZE = PRM_FIELD(0x1db, 5),
 
@@ -122,6 +135,7 @@ enum {
 	PRM_RQC_VLAN_STRIP_DISABLE = PRM_FIELD(0x03, 1),
 	PRM_RQC_MEM_TYPE = PRM_FIELD(0x04, 4),
 	PRM_RQC_DELAY_DROP_EN = PRM_FIELD(0x01, 1),
+	PRM_RQC_COUNTER_SET = PRM_FIELD(0x60, 8),
 	PRM_RQC_HAIRPIN = PRM_FIELD(0x0e, 1),
 	/* rqc and sqc */
 	PRM_QC_STATE = PRM_FIELD(0x08, 4),
@@ -153,9 +167,11 @@ enum {
 
 	/* tirc */
 	PRM_TIRC_DISP_TYPE = PRM_FIELD(0x20, 4),
+	PRM_TIRC_TLS_EN = PRM_FIELD(0x24, 1),
 	PRM_TIRC_LRO_MASK = PRM_FIELD(0x94, 4),
 	PRM_TIRC_RQN = PRM_FIELD(0xe8, 24),
 	PRM_TIRC_SYMMETRIC = PRM_FIELD(0x100, 1),
+	PRM_TIRC_TUNNELED_OFFLOAD = PRM_FIELD(0x102, 1),
 	PRM_TIRC_RQT = PRM_FIELD(0x108, 24),
 	PRM_TIRC_HASH_FN = PRM_FIELD(0x120, 4),
 	PRM_TIRC_TRANSPORT_DOMAIN = PRM_FIELD(0x128, 24),
@@ -170,6 +186,7 @@ enum {
 
 	/* q counters */
 	PRM_Q_COUNTER_ID = PRM_FIELD(0x58, 8),          /* alloc_q_counter_out */
+	PRM_QUERY_Q_COUNTER_CLEAR = PRM_FIELD(0xc0, 1),
 	PRM_QUERY_Q_COUNTER_ID = PRM_FIELD(0xf8, 8),
 	PRM_QUERY_Q_COUNTER_OUT_OF_BUFFER = PRM_FIELD(0x180, 32),
 };
@@ -177,7 +194,11 @@ enum {
 /* Byte offsets of structures inside others, and 64-bit fields. */
 enum {
 	PRM_CAP_AT = PRM_BYTES(0x80),           /* capability in query_hca_cap_out */
+	PRM_DM_STEERING_ICM_START_AT = PRM_BYTES(0xc0), /* device_mem_cap */
+	PRM_DM_HEADER_MODIFY_ICM_START_AT = PRM_BYTES(0x140),
+	PRM_DM_PATTERN_ICM_START_AT = PRM_BYTES(0x1c0),
 	PRM_MKC_AT = PRM_BYTES(0x80),           /* mkc in create_mkey_in */
+	PRM_MKC_SIZE = PRM_BYTES(0x200),
 	PRM_MKC_START_ADDR_AT = PRM_BYTES(0x80),
 	PRM_MKC_LEN_AT = PRM_BYTES(0xc0),
 	PRM_CREATE_MKEY_UMEM_OFFSET_AT = PRM_BYTES(0x340),
@@ -188,7 +209,7 @@ enum {
 	PRM_CREATE_CQ_UMEM_OFFSET_AT = PRM_BYTES(0x280),
 	PRM_CQC_DBR_ADDR_AT = PRM_BYTES(0x1c0),
 	PRM_CREATE_CQ_SIZE = PRM_BYTES(0x880),
-	PRM_CREATE_WQ_SIZE = PRM_BYTES(0x400),  /* create and modify of SQ and RQ, to wq's umem */
+	PRM_CREATE_WQ_SIZE = PRM_BYTES(0x440),  /* create and modify of SQ and RQ, to wq's umem */
 	PRM_CTX_AT = PRM_BYTES(0x100),          /* rqc, sqc, tirc, tisc in create and modify */
 	PRM_QC_WQ_AT = PRM_BYTES(0x180),        /* wq in rqc and sqc */
 	PRM_WQ_DBR_ADDR_AT = PRM_BYTES(0x80),
@@ -254,6 +275,12 @@ static inline void prm_set(void *base, unsigned int field, uint32_t value)
 	memcpy(&dword, p, 4);
 	dword = htobe32((be32toh(dword) & ~mask) | (value << shift & mask));
 	memcpy(p, &dword, 4);
+}
+
+static inline void prm_set64(void *base, unsigned int byte, uint64_t value)
+{
+	value = htobe64(value);
+	memcpy((uint8_t *)base + byte, &value, 8);
 }
 
 static inline uint64_t prm_get64(const void *base, unsigned int byte)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "emu.h"
+#include "inject.h"
 
 #define SEG_BYTES 16
 #define MAX_SEGS 64
@@ -48,6 +49,7 @@ posted(struct emu_rq *rq)
 	if (pi != rq->seen_pi) {
 		rq->seen_pi = pi;
 		rq->dev->stats.doorbells++;
+		emu_wc_doorbell(rq->dev);
 	}
 	return (uint16_t)(pi - rq->ci);
 }
@@ -227,6 +229,7 @@ emu_rq_receive(struct emu_rq *rq, const struct emu_packet *p, uint32_t hash,
 
 	if (rq->cq->overrun || !has_wqe(rq)) {
 		stats->rx_no_wqe++;
+		rq->dev->out_of_buffer[rq->counters]++;
 		return;
 	}
 	if (!scatter(rq, &acc, p))

@@ -8,12 +8,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -24,6 +26,8 @@
 #include "card.h"
 #include "emu.h"
 #include "event.h"
+#include "netdev.h"
+#include "nldev.h"
 #include "uapi.h"
 #include "vma.h"
 
@@ -91,6 +95,10 @@ open_node(struct emu_dev *dev, int flags)
 	struct stat st;
 	int fd;
 
+	if (dev->removed) {
+		errno = ENOENT; /* cdev_device_del() took the node away */
+		return -1;
+	}
 	fd = memfd_create("mlx5emu-uverbs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
 	if (fd < 0)
 		return -1;
@@ -111,9 +119,12 @@ static int
 do_open(int dirfd, const char *path, int flags, mode_t mode)
 {
 	struct emu_dev *dev = dev_of_path(path);
+	int fd;
 
-	return dev != NULL ? open_node(dev, flags) :
-	       (int)syscall(SYS_openat, dirfd, path, flags, mode);
+	if (dev != NULL)
+		return open_node(dev, flags);
+	fd = emu_netdev_open_counter(path, flags);
+	return fd >= 0 ? fd : (int)syscall(SYS_openat, dirfd, path, flags, mode);
 }
 
 static mode_t
@@ -159,6 +170,10 @@ do_stat(const char *path, struct stat *st, int flags)
 
 	if (dev == NULL)
 		return syscall(SYS_newfstatat, AT_FDCWD, path, st, flags);
+	if (dev->removed) {
+		errno = ENOENT;
+		return -1;
+	}
 	memset(st, 0, sizeof(*st));
 	st->st_nlink = 1;
 	show_as_node(st, dev);
@@ -263,8 +278,10 @@ close(int fd)
 
 	errno = saved;
 	ret = syscall(SYS_close, fd);
-	if (known && ret == 0)
+	if (known && ret == 0) {
 		fd_closed(&st);
+		emu_nldev_closed(&st);
+	}
 	return ret;
 }
 
@@ -281,6 +298,8 @@ ioctl(int fd, unsigned long request, ...)
 	va_start(ap, request);
 	arg = va_arg(ap, void *);
 	va_end(ap);
+	if (emu_dev_count > 0 && emu_netdev_ioctl(fd, request, arg, &err))
+		return err;
 	if (emu_dev_count == 0 || (unsigned int)request != (unsigned int)RDMA_VERBS_IOCTL)
 		return syscall(SYS_ioctl, fd, request, arg);
 	emu_lock();
@@ -294,6 +313,45 @@ ioctl(int fd, unsigned long request, ...)
 		return 0;
 	errno = -err;
 	return -1;
+}
+
+/* ---- netlink ---- */
+
+EXPORT int
+socket(int domain, int type, int protocol)
+{
+	if (emu_dev_count > 0 && domain == AF_NETLINK && protocol == NETLINK_RDMA)
+		return emu_nldev_socket(type);
+	return syscall(SYS_socket, domain, type, protocol);
+}
+
+EXPORT ssize_t
+sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	ssize_t ret;
+
+	if (emu_dev_count > 0 && emu_nldev_send(fd, msg, &ret))
+		return ret;
+	return syscall(SYS_sendmsg, fd, msg, flags);
+}
+
+/* The libraries of iproute2 and others send with these; one knows no destination. */
+EXPORT ssize_t
+sendto(int fd, const void *buf, size_t len, int flags, const struct sockaddr *to, socklen_t to_len)
+{
+	struct iovec iov = { (void *)(uintptr_t)buf, len };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t ret;
+
+	if (emu_dev_count > 0 && emu_nldev_send(fd, &msg, &ret))
+		return ret;
+	return syscall(SYS_sendto, fd, buf, len, flags, to, to_len);
+}
+
+EXPORT ssize_t
+send(int fd, const void *buf, size_t len, int flags)
+{
+	return sendto(fd, buf, len, flags, NULL, 0);
 }
 
 /* ---- mappings ---- */
@@ -343,7 +401,7 @@ munmap(void *addr, size_t len)
 	emu_lock(); /* around both, or another thread maps the range in between */
 	ret = syscall(SYS_munmap, addr, len);
 	if (ret == 0)
-		emu_vma_unmapped((uintptr_t)addr, (len + 4095) & ~4095ul);
+		emu_vma_unmapped((uintptr_t)addr, len);
 	emu_unlock();
 	return ret;
 }
@@ -353,6 +411,7 @@ mremap(void *old, size_t old_len, size_t new_len, int flags, ...)
 {
 	void *want = NULL, *va;
 	va_list ap;
+	int err;
 
 	va_start(ap, flags);
 	if (flags & MREMAP_FIXED)
@@ -361,9 +420,13 @@ mremap(void *old, size_t old_len, size_t new_len, int flags, ...)
 	if (!emu_vma_any())
 		return (void *)syscall(SYS_mremap, old, old_len, new_len, flags, want);
 	emu_lock();
-	va = (void *)syscall(SYS_mremap, old, old_len, new_len, flags, want);
+	err = emu_vma_remap_check((uintptr_t)old, old_len, new_len, flags);
+	va = err != 0 ? MAP_FAILED :
+	     (void *)syscall(SYS_mremap, old, old_len, new_len, flags, want);
 	if (va != MAP_FAILED)
 		emu_vma_moved((uintptr_t)old, old_len, (uintptr_t)va, new_len);
 	emu_unlock();
+	if (err != 0)
+		errno = -err;
 	return va;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emu.h"
+#include "inject.h"
 #include "wqe.h"
 
 /* Completion mode, fm_ce_se[3:2]; DPDK mlx5_prm.h enum mlx5_completion_mode. */
@@ -20,6 +21,7 @@ posted(struct emu_sq *sq)
 	if (pi != sq->seen_pi) {
 		sq->seen_pi = pi;
 		sq->dev->stats.doorbells++;
+		emu_wc_doorbell(sq->dev);
 	}
 	return (uint16_t)(pi - sq->ci);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "emu.h"
+#include "inject.h"
 
 #define MEMBER(name) { #name, offsetof(struct emu_stats, name) }
 
@@ -43,6 +44,7 @@ port_object(const struct emu_dev *dev)
 		json_object_set_new(port, members[i].name, json_integer((json_int_t)value));
 	}
 	emu_wire_stats(dev, port);
+	emu_inject_stats(dev, port);
 	return port;
 }
 

@@ -2,11 +2,15 @@
  * Copyright(c) 2026 The dpdk-memic authors
  */
 
+#include <endian.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "emu.h"
 
+#define ETH_LEN 14
+#define VLAN_LEN 4
 #define HASH_INPUT_MAX 36            /* two IPv6 addresses and two ports */
 
 /* fte_match_set_lyr_2_4: where the addresses are; IPv4 ones are at the end of 16 bytes. */
@@ -44,12 +48,35 @@ goes_before(const struct emu_flow *a, const struct emu_flow *b)
 	return a->priority < b->priority;
 }
 
+/* What a flow asks for: 32-bit words of its mask that are not 0, each with its value. */
+static void
+trace_flow(const struct emu_flow *flow)
+{
+	char text[EMU_MATCH_BYTES / 4 * 24 + 1] = "";
+	unsigned int i, len = 0;
+
+	for (i = 0; i < EMU_MATCH_BYTES; i += 4) {
+		uint32_t mask, value;
+
+		memcpy(&mask, flow->mask + i, 4);
+		memcpy(&value, flow->value + i, 4);
+		if (mask != 0)
+			len += (unsigned int)snprintf(text + len, sizeof(text) - len,
+						      " %u:%08x/%08x", i, be32toh(value),
+						      be32toh(mask));
+	}
+	emu_trace("  flow kind %d priority %u%s to %u queues", flow->kind, flow->priority, text,
+		  flow->tir == NULL ? 0 : flow->tir->n);
+}
+
 void
 emu_flow_add(struct emu_flow *flow)
 {
 	struct emu_dev *dev = flow->dev;
 	struct emu_flow *other;
 
+	if (emu_tracing)
+		trace_flow(flow);
 	dev->flows_changed = emu_clock();
 	TAILQ_FOREACH(other, &dev->flows, next) {
 		if (goes_before(flow, other)) {
@@ -205,13 +232,47 @@ deliver(struct emu_dev *dev, const struct emu_packet *p, const struct route *rou
 }
 
 void
+emu_vport_count(struct emu_vport *vport, const uint8_t *frame, size_t len)
+{
+	static const uint8_t broadcast[6] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+	unsigned int cast = !(frame[0] & 1) ? EMU_UNICAST :
+			    memcmp(frame, broadcast, 6) == 0 ? EMU_BROADCAST : EMU_MULTICAST;
+
+	vport->packets[cast]++;
+	vport->bytes[cast] += len;
+}
+
+/*
+ * Whether the port takes a frame off the cable: its link is up, and the frame is no
+ * longer than MLX5E_SW2HW_MTU() of the interface's MTU, an Ethernet header with a VLAN
+ * tag more (mlx5e_set_mtu() in ethernet/mellanox/mlx5/core/en_main.c).
+ */
+static bool
+port_takes(struct emu_dev *dev, const uint8_t *frame, size_t len)
+{
+	if (dev->removed || dev->link_down || len < ETH_LEN)
+		return false;
+	dev->rx_phy++;
+	if (dev->mtu != 0 && len > dev->mtu + ETH_LEN + VLAN_LEN) {
+		if (dev->rx_oversize++ == 0)
+			emu_report("%s: frame of %zu bytes dropped: the MTU of %s is %u",
+				   dev->name, len, dev->netdev, dev->mtu);
+		return false;
+	}
+	emu_vport_count(&dev->rx, frame, len);
+	return true;
+}
+
+void
 emu_steer_receive(struct emu_dev *dev, const uint8_t *frame, size_t len)
 {
 	struct emu_packet p;
 	struct route route;
 
+	if (!port_takes(dev, frame, len))
+		return;
 	emu_packet_parse(&p, frame, len);
-	if (dev->removed || len == 0 || !find_route(dev, &p, &route))
+	if (!find_route(dev, &p, &route))
 		dev->stats.rx_no_match++;
 	else
 		deliver(dev, &p, &route);
@@ -223,13 +284,14 @@ emu_steer_offer(struct emu_dev *dev, const uint8_t *frame, size_t len)
 	struct emu_packet p;
 	struct route route;
 
-	if (dev->removed || TAILQ_EMPTY(&dev->flows) || len == 0)
+	if (dev->removed || dev->link_down || TAILQ_EMPTY(&dev->flows) || len == 0)
 		return EMU_OFFER_NO_MATCH;
 	emu_packet_parse(&p, frame, len);
 	if (!find_route(dev, &p, &route))
 		return EMU_OFFER_NO_MATCH;
 	if (route.rq != NULL && !emu_rq_ready(route.rq))
 		return EMU_OFFER_NO_WQE;
-	deliver(dev, &p, &route);
+	if (port_takes(dev, frame, len))
+		deliver(dev, &p, &route);
 	return EMU_OFFER_TAKEN;
 }

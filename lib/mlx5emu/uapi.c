@@ -11,12 +11,17 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 
 #include "emu.h"
+#include "inject.h"
+#include "removal.h"
+#include "event.h"
 #include "uapi.h"
+
+#define PAGE 4096u
 
 static const struct emu_method_table *const tables[] = {
 	&emu_device_table, &emu_pd_table, &emu_mr_table, &emu_dm_table, &emu_uar_table,
 	&emu_cq_table, &emu_wq_table, &emu_qp_table, &emu_flow_table, &emu_devx_table,
-	&emu_event_table,
+	&emu_event_table, &emu_umem_table, &emu_matcher_table, &emu_qp_state_table,
 };
 
 static int
@@ -96,27 +101,85 @@ check_data(const struct emu_attr_spec *spec, const struct ib_uverbs_attr *attr)
 	return attr->attr_data.reserved != 0 ? -EINVAL : 0;
 }
 
+/* lookup_get_idr_uobject() in core/rdma_core.c */
+static int
+find_handle(struct emu_call *call, const struct emu_attr_spec *spec, int64_t handle,
+	    struct emu_obj **obj)
+{
+	int err;
+
+	if (handle < 0)
+		return -EINVAL;
+	*obj = emu_obj_find(call->file, handle, spec->type, &err);
+	return err;
+}
+
+/* lookup_get_fd_uobject() in core/rdma_core.c */
+static int
+find_fd(struct emu_call *call, const struct emu_attr_spec *spec, int64_t fd,
+	struct emu_obj **obj)
+{
+	struct emu_channel *channel;
+
+	if (fd != (int)fd)
+		return -EINVAL;
+	channel = emu_channel_of_fd(call->file, fd, spec->type);
+	if (channel == NULL)
+		return -EBADF;
+	*obj = &channel->obj;
+	return 0;
+}
+
 /* uverbs_process_attr(), IDR and FD */
 static int
 check_obj(struct emu_call *call, const struct emu_attr_spec *spec,
 	  const struct ib_uverbs_attr *attr, struct emu_obj **obj)
 {
-	int err = 0;
-
 	if (attr->attr_data.reserved != 0 || attr->len != 0)
 		return -EINVAL;
-	if (spec->access == EMU_OBJ_NEW || spec->kind == EMU_ATTR_FD)
-		return 0;
-	*obj = emu_obj_find(call->file, attr->data, spec->type, &err);
-	return err;
+	if (spec->access == EMU_OBJ_NEW) /* rdma_alloc_begin_uobject() wants the context */
+		return call->file->has_context ? 0 : -EINVAL;
+	if (spec->kind == EMU_ATTR_FD)
+		return find_fd(call, spec, attr->data_s64, obj);
+	return find_handle(call, spec, attr->data_s64, obj);
 }
 
+/* uverbs_process_idrs_array(); the first of the objects is kept */
 static int
-check_objs(const struct emu_attr_spec *spec, const struct ib_uverbs_attr *attr)
+check_objs(struct emu_call *call, const struct emu_attr_spec *spec,
+	   const struct ib_uverbs_attr *attr, struct emu_obj **first)
 {
+	uint32_t n = attr->len / sizeof(uint32_t), handle;
+	struct emu_obj *obj;
+	int err;
+
 	if (attr->attr_data.reserved != 0 || attr->len % sizeof(uint32_t) != 0)
 		return -EINVAL;
-	return attr->len / sizeof(uint32_t) > spec->max ? -EINVAL : 0;
+	if (n < spec->min || n > spec->max)
+		return -EINVAL;
+	for (uint32_t i = 0; i < n; i++) {
+		if (read_attr(attr, i * sizeof(handle), &handle, sizeof(handle)) != 0)
+			return -EFAULT;
+		err = find_handle(call, spec, handle, &obj);
+		if (err != 0)
+			return err;
+		if (i == 0)
+			*first = obj;
+	}
+	return 0;
+}
+
+/* uverbs_process_attr(), ENUM_IN */
+static int
+check_enum(const struct emu_attr_spec *spec, const struct ib_uverbs_attr *attr)
+{
+	unsigned int kind = attr->attr_data.enum_data.elem_id;
+
+	if (kind >= spec->max)
+		return -EOPNOTSUPP;
+	if (attr->attr_data.enum_data.reserved != 0)
+		return -EINVAL;
+	return attr->len != spec->sizes[kind] ? -EINVAL : 0;
 }
 
 /* uverbs_set_attr() */
@@ -142,11 +205,9 @@ set_attr(struct emu_call *call, struct ib_uverbs_attr *attr)
 	case EMU_ATTR_FD:
 		return check_obj(call, spec, attr, &call->objs[i]);
 	case EMU_ATTR_OBJS:
-		return check_objs(spec, attr);
+		return check_objs(call, spec, attr, &call->objs[i]);
 	case EMU_ATTR_ENUM:
-		if (attr->attr_data.enum_data.reserved != 0 || attr->len > spec->max)
-			return -EINVAL;
-		return 0;
+		return check_enum(spec, attr);
 	default:
 		return check_data(spec, attr);
 	}
@@ -181,12 +242,16 @@ destroy_named(struct emu_call *call)
 }
 
 static int
-run_method(struct emu_call *call, struct ib_uverbs_ioctl_hdr *hdr)
+run_method(struct emu_call *call, struct ib_uverbs_attr *attrs, unsigned int n)
 {
-	int err;
+	int err = emu_inject_ioctl(call->dev, call->method->name, true);
 
-	for (unsigned int i = 0; i < hdr->num_attrs; i++) {
-		err = set_attr(call, &hdr->attrs[i]);
+	if (err == 0 && emu_removal_refuses(call->dev, call->method))
+		err = -EIO;
+	if (err != 0)
+		return err;
+	for (unsigned int i = 0; i < n; i++) {
+		err = set_attr(call, &attrs[i]);
 		if (err != 0)
 			return err;
 	}
@@ -196,34 +261,70 @@ run_method(struct emu_call *call, struct ib_uverbs_ioctl_hdr *hdr)
 	if (!call->method->no_context && !call->file->has_context)
 		return -EINVAL; /* ib_uverbs_get_ucontext_file() */
 	err = destroy_named(call);
-	if (err != 0 || call->method->run == NULL)
-		return err;
-	return call->method->run(call);
+	if (err == 0 && call->method->run != NULL)
+		err = call->method->run(call);
+	return err;
 }
 
-int
-emu_uapi_ioctl(struct emu_file *file, struct ib_uverbs_ioctl_hdr *hdr)
+/*
+ * The kernel marks a method's UHW_OUT as written whenever the method succeeds, since
+ * drivers do not say: the end of ib_uverbs_run_method().
+ */
+static void
+mark_uhw_out(const struct emu_call *call)
 {
-	struct emu_call call = { .file = file, .dev = file->dev };
+	for (unsigned int i = 0; i < call->method->n; i++)
+		if (call->method->specs[i].id == UVERBS_ATTR_UHW_OUT && call->attrs[i] != NULL)
+			call->attrs[i]->flags |= UVERBS_ATTR_F_VALID_OUTPUT;
+}
+
+/* On a copy of the attributes, as the kernel does: another thread may change the user's. */
+static int
+serve(struct emu_call *call, struct ib_uverbs_attr *attrs, unsigned int n, uint64_t user)
+{
 	int err;
 
-	/* ib_uverbs_ioctl() and ib_uverbs_cmd_verbs() */
-	if (hdr->length != sizeof(*hdr) + hdr->num_attrs * sizeof(hdr->attrs[0]))
+	/* put_user() of handles and flags would find out only after the object was made */
+	if (emu_copy_to_user(user, attrs, n * sizeof(*attrs)) != 0)
+		return -EFAULT;
+	err = run_method(call, attrs, n);
+	if (err != 0)
+		return err;
+	mark_uhw_out(call);
+	return emu_copy_to_user(user, attrs, n * sizeof(*attrs));
+}
+
+/* ib_uverbs_ioctl() and ib_uverbs_cmd_verbs() */
+int
+emu_uapi_ioctl(struct emu_file *file, struct ib_uverbs_ioctl_hdr *user)
+{
+	struct emu_call call = { .file = file, .dev = file->dev };
+	struct ib_uverbs_attr attrs[PAGE / sizeof(struct ib_uverbs_attr)];
+	uint64_t attrs_at = (uintptr_t)user + sizeof(struct ib_uverbs_ioctl_hdr);
+	struct ib_uverbs_ioctl_hdr hdr;
+	int err;
+
+	if (emu_copy_from_user(&hdr, (uintptr_t)user, sizeof(hdr)) != 0)
+		return -EFAULT;
+	if (hdr.length > PAGE || hdr.length != sizeof(hdr) + hdr.num_attrs * sizeof(attrs[0]))
 		return -EINVAL;
-	if (hdr->reserved1 != 0 || hdr->reserved2 != 0)
+	if (hdr.reserved1 != 0 || hdr.reserved2 != 0)
 		return -EPROTONOSUPPORT;
-	call.method = find_method(hdr->object_id, hdr->method_id);
+	if (hdr.driver_id != RDMA_DRIVER_MLX5)
+		return -EINVAL;
+	call.method = find_method(hdr.object_id, hdr.method_id);
 	if (call.method == NULL) {
 		emu_trace("%s: object 0x%x method 0x%x is unknown", file->dev->name,
-			  hdr->object_id, hdr->method_id);
+			  hdr.object_id, hdr.method_id);
 		return -EPROTONOSUPPORT;
 	}
-	if (call.method->driver && hdr->driver_id != RDMA_DRIVER_MLX5)
-		return -EINVAL;
+	if (emu_copy_from_user(attrs, attrs_at, hdr.num_attrs * sizeof(attrs[0])) != 0)
+		return -EFAULT;
 	emu_trace("%s: %s", file->dev->name, call.method->name);
-	err = run_method(&call, hdr);
+	err = serve(&call, attrs, hdr.num_attrs, attrs_at);
 	if (err != 0)
-		emu_trace("%s: %s -> %s", file->dev->name, call.method->name, strerrorname_np(-err));
+		emu_trace("%s: %s -> %s", file->dev->name, call.method->name,
+			  strerrorname_np(-err));
 	return err;
 }
 
@@ -277,6 +378,29 @@ emu_in_u64(const struct emu_call *call, uint16_t id, uint64_t absent)
 	return emu_in(call, id, &value, sizeof(value)) == 0 ? value : absent;
 }
 
+/* uverbs_get_flags64() */
+int
+emu_in_flags(const struct emu_call *call, uint16_t id, uint64_t allowed, uint64_t *flags)
+{
+	size_t len = emu_len(call, id);
+
+	*flags = 0;
+	if (!emu_has(call, id))
+		return 0;
+	if (len != 4 && len != 8)
+		return -EINVAL;
+	*flags = emu_in_u64(call, id, 0);
+	return *flags & ~allowed ? -EINVAL : 0;
+}
+
+int
+emu_in_rest_is_zero(const struct emu_call *call, uint16_t id, size_t size)
+{
+	const struct ib_uverbs_attr *attr = attr_of(call, id, NULL);
+
+	return attr == NULL ? 0 : trailing_is_zero(attr, size);
+}
+
 unsigned int
 emu_enum_id(const struct emu_call *call, uint16_t id)
 {
@@ -291,14 +415,6 @@ emu_obj(const struct emu_call *call, uint16_t id)
 	unsigned int place;
 
 	return attr_of(call, id, &place) == NULL ? NULL : call->objs[place];
-}
-
-int
-emu_in_fd(const struct emu_call *call, uint16_t id)
-{
-	const struct ib_uverbs_attr *attr = attr_of(call, id, NULL);
-
-	return attr == NULL ? -1 : (int)attr->data_s64;
 }
 
 int
@@ -351,27 +467,6 @@ emu_out_fd(const struct emu_call *call, uint16_t id, int fd)
 		return -EINVAL;
 	attr->data_s64 = fd;
 	return 0;
-}
-
-int
-emu_in_objs(const struct emu_call *call, uint16_t id, uint16_t type, struct emu_obj **objs,
-	    unsigned int max)
-{
-	const struct ib_uverbs_attr *attr = attr_of(call, id, NULL);
-	unsigned int n = attr == NULL ? 0 : attr->len / sizeof(uint32_t);
-	uint32_t handle;
-	int err;
-
-	if (n > max)
-		return -EINVAL;
-	for (unsigned int i = 0; i < n; i++) {
-		if (read_attr(attr, i * sizeof(handle), &handle, sizeof(handle)) != 0)
-			return -EFAULT;
-		objs[i] = emu_obj_find(call->file, handle, type, &err);
-		if (objs[i] == NULL)
-			return err;
-	}
-	return n;
 }
 
 /* ---- write commands ---- */

@@ -31,7 +31,7 @@ enum emu_attr_kind {
 	EMU_ATTR_IN,            /* data, inline up to 8 bytes */
 	EMU_ATTR_OUT,           /* buffer to fill */
 	EMU_ATTR_OBJ,           /* handle */
-	EMU_ATTR_FD,            /* file descriptor of an fd object */
+	EMU_ATTR_FD,            /* file descriptor of an event file */
 	EMU_ATTR_OBJS,          /* array of handles */
 	EMU_ATTR_ENUM,          /* data whose kind the attribute's head names */
 };
@@ -43,7 +43,8 @@ struct emu_attr_spec {
 	uint8_t kind;
 	uint8_t access;         /* objects: emu_obj_access */
 	uint16_t type;          /* objects: class type, 0 for any */
-	uint16_t min, max;      /* data: bytes */
+	uint16_t min, max;      /* data: bytes; arrays: handles; enumerations: kinds */
+	const uint16_t *sizes;  /* enumerations: bytes of data by kind */
 	bool optional;
 	bool zero_trailing;     /* longer data is fine while the rest is zero */
 };
@@ -57,7 +58,8 @@ struct emu_attr_spec {
 #define EMU_OUT_MIN(i, lo) { .id = (i), .kind = EMU_ATTR_OUT, .min = (lo), .max = UINT16_MAX }
 #define EMU_OBJ(i, t, a) { .id = (i), .kind = EMU_ATTR_OBJ, .type = (t), .access = (a) }
 #define EMU_FD(i, t, a) { .id = (i), .kind = EMU_ATTR_FD, .type = (t), .access = (a) }
-#define EMU_OBJS(i, hi) { .id = (i), .kind = EMU_ATTR_OBJS, .max = (hi), .optional = true }
+#define EMU_OBJS(i, t, lo, hi) { .id = (i), .kind = EMU_ATTR_OBJS, .type = (t), .min = (lo), \
+	.max = (hi), .optional = true }
 /* the same, optional */
 #define EMU_OPT_IN(i, size) { .id = (i), .kind = EMU_ATTR_IN, .min = (size), .max = (size), \
 	.optional = true }
@@ -71,9 +73,10 @@ struct emu_attr_spec {
 	.optional = true }
 #define EMU_OPT_FD(i, t, a) { .id = (i), .kind = EMU_ATTR_FD, .type = (t), .access = (a), \
 	.optional = true }
-#define EMU_ENUM(i, size) { .id = (i), .kind = EMU_ATTR_ENUM, .min = 0, .max = (size) }
+#define EMU_ENUM(i, n, s) { .id = (i), .kind = EMU_ATTR_ENUM, .max = (n), .sizes = (s) }
 /* A flags word may come as 4 or 8 bytes, a constant as 8. */
 #define EMU_FLAGS(i) EMU_OPT_IN_RANGE(i, 4, 8)
+#define EMU_NEEDED_FLAGS(i) EMU_IN_RANGE(i, 4, 8)
 #define EMU_CONST(i) EMU_IN(i, 8)
 #define EMU_OPT_CONST(i) EMU_OPT_IN(i, 8)
 /* UVERBS_ATTR_UHW(): the driver's own part */
@@ -88,7 +91,6 @@ struct emu_method {
 	/* 0 or a negative errno; a DESTROY attribute's object is already gone then */
 	int (*run)(struct emu_call *call);
 	bool no_context;        /* may come before GET_CONTEXT */
-	bool driver;            /* mlx5's own: the header must name the driver */
 	unsigned int n;
 	const struct emu_attr_spec *specs;
 };
@@ -107,7 +109,10 @@ struct emu_call {
 	struct emu_obj *objs[EMU_MAX_ATTRS];
 };
 
-/* Serve one RDMA_VERBS_IOCTL; 0 or a negative errno. Under emu_lock(). */
+/*
+ * Serve one RDMA_VERBS_IOCTL, whose argument is the address of the header, the attributes
+ * behind it; 0 or a negative errno. Under emu_lock().
+ */
 int emu_uapi_ioctl(struct emu_file *file, struct ib_uverbs_ioctl_hdr *hdr);
 
 /* Copies that answer -EFAULT for addresses that are not there. */
@@ -118,16 +123,18 @@ int emu_copy_to_user(uint64_t dst, const void *src, size_t len);
 bool emu_has(const struct emu_call *call, uint16_t id);
 /* Bytes of an attribute, 0 when absent. */
 size_t emu_len(const struct emu_call *call, uint16_t id);
-/* Up to size bytes of data; the rest of dst becomes zero. -ENOENT when absent. */
+/* Up to size bytes of data; the rest of dst becomes zero. -ENOENT when absent, or -EFAULT. */
 int emu_in(const struct emu_call *call, uint16_t id, void *dst, size_t size);
 /* An integer of up to 8 bytes, or what is given when absent. */
 uint64_t emu_in_u64(const struct emu_call *call, uint16_t id, uint64_t absent);
+/* A flags word, 0 when absent; -EINVAL for other lengths than 4 and 8 and other bits. */
+int emu_in_flags(const struct emu_call *call, uint16_t id, uint64_t allowed, uint64_t *flags);
+/* Whether data beyond size bytes is zero: 0, -EOPNOTSUPP or -EFAULT. */
+int emu_in_rest_is_zero(const struct emu_call *call, uint16_t id, size_t size);
 /* Which one of an enumeration's kinds was given. */
 unsigned int emu_enum_id(const struct emu_call *call, uint16_t id);
-/* Object of a handle attribute, NULL when absent. */
+/* Object of a handle or descriptor attribute, NULL when absent. */
 void *emu_obj(const struct emu_call *call, uint16_t id);
-/* File descriptor of an fd attribute, -1 when absent. */
-int emu_in_fd(const struct emu_call *call, uint16_t id);
 /* Fill an output: what fits, the rest of the buffer with zeros. 0 when absent. */
 int emu_out(const struct emu_call *call, uint16_t id, const void *src, size_t len);
 /* Commit a new object and write its handle (or fd); discards it on failure. */
@@ -135,9 +142,6 @@ int emu_out_obj(const struct emu_call *call, uint16_t id, struct emu_obj *obj);
 /* Write the handle of an object that was committed already. */
 int emu_out_handle(const struct emu_call *call, uint16_t id, const struct emu_obj *obj);
 int emu_out_fd(const struct emu_call *call, uint16_t id, int fd);
-/* Handles of an array attribute, at most max; the count or a negative errno. */
-int emu_in_objs(const struct emu_call *call, uint16_t id, uint16_t type, struct emu_obj **objs,
-		unsigned int max);
 
 /* ---- write commands inside INVOKE_WRITE ---- */
 struct emu_write {
@@ -161,9 +165,11 @@ struct emu_method_table {
 	.methods = (m), .n_methods = EMU_COUNT(m), .writes = (w), .n_writes = EMU_COUNT(w) }
 #define EMU_METHOD_TABLE(name, m) const struct emu_method_table name = { \
 	.methods = (m), .n_methods = EMU_COUNT(m) }
+#define EMU_WRITE_TABLE(name, w) const struct emu_method_table name = { \
+	.writes = (w), .n_writes = EMU_COUNT(w) }
 
 extern const struct emu_method_table emu_device_table, emu_pd_table, emu_mr_table, emu_dm_table,
 	emu_uar_table, emu_cq_table, emu_wq_table, emu_qp_table, emu_flow_table, emu_devx_table,
-	emu_event_table;
+	emu_event_table, emu_umem_table, emu_matcher_table, emu_qp_state_table;
 
 #endif

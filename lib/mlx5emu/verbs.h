@@ -21,6 +21,7 @@ struct emu_dm {
 	uint64_t size;          /* rounded up to 64 */
 	uint8_t *base;          /* the engine's view of the first byte */
 	struct emu_memic_range *range;
+	struct emu_sw_icm_area *icm; /* instead of a range: SW_ICM */
 };
 
 struct emu_uar {
@@ -52,10 +53,20 @@ struct emu_verbs_qp {
 	uint32_t tisn;          /* of the TIS that the kernel makes for a raw SQ */
 	uint32_t state;         /* enum ibv_qp_state */
 	bool has_sq, has_rq;    /* neither for an RSS QP, which is a TIR only */
+	bool sig_all;           /* for the library, which may ask for it */
 	struct emu_sq sq;
 	struct emu_rq rq;
 	struct emu_tir tir;
 	struct emu_rq *own_rq;  /* where tir.rqs points to in a QP with an RQ of its own */
+};
+
+/* Of a port's own rules; MLX5_BY_PASS_NUM_REGULAR_PRIOS in the kernel's mlx5 fs.h. */
+enum { EMU_FLOW_PRIORITIES = 16 };
+
+struct emu_verbs_flow {
+	struct emu_obj obj;
+	struct emu_flow flow;
+	bool active;            /* in the receive table */
 };
 
 /* An object made by a DevX command; what kind is told by the command. */
@@ -68,7 +79,10 @@ struct emu_devx_obj {
 		struct emu_cq cq;
 		struct emu_rq rq;
 		struct emu_sq sq;
-		struct emu_tir tir;
+		struct {
+			struct emu_tir tir;
+			struct emu_rq *direct; /* where tir.rqs points to without a table */
+		};
 		struct emu_rqt {
 			unsigned int n;
 			struct emu_rq **rqs;
@@ -95,12 +109,29 @@ emu_next_num(struct emu_dev *dev)
 	return dev->next_num++ & 0xffffff;
 }
 
+enum { EMU_COMP_VECTORS = 16 };
+
+/* A doorbell record: receive and send counter, or consumer index and arm word. */
+enum { EMU_DBREC_SIZE = 8 };
+
+/*
+ * Contexts give addresses of queues in units of 64 bytes (mlx5_umem_find_best_quantized_pgoff()
+ * in hw/mlx5/mem.c), and of doorbell records in units of 8.
+ */
+static inline bool
+emu_queue_is_aligned(uint64_t buf, uint64_t dbrec)
+{
+	return buf % 64 == 0 && dbrec % EMU_DBREC_SIZE == 0;
+}
+
 /* Queues by number, verbs' and DevX's alike. */
 struct emu_cq *emu_cq_find(struct emu_dev *dev, uint32_t num);
 struct emu_rq *emu_rq_find(struct emu_dev *dev, uint32_t num);
 
 /* Whether the calling thread has a capability in its user namespace (CAP_*). */
 bool emu_capable(int cap);
+/* Whether --fault dm-multiple refuses a length of device memory. */
+bool emu_dm_length_refused(const struct emu_dev *dev, uint64_t length);
 /* IBV_ACCESS_* to the key's bits. */
 uint32_t emu_mkey_access(uint32_t verbs_access);
 /* ib_check_mr_access(): 0 or -EINVAL. */

@@ -11,9 +11,16 @@
 #include <unistd.h>
 
 #include "emu.h"
+#include "trap.h"
 #include "vma.h"
 
 #define PAGE 4096ull
+
+static inline size_t
+page_up(size_t len)
+{
+	return (len + PAGE - 1) & ~(PAGE - 1);
+}
 
 struct vma {
 	LIST_ENTRY(vma) next;
@@ -116,6 +123,25 @@ vma_remove(struct vma *vma)
 	emu_file_put(file);
 }
 
+/* Tell the trap where device memory is mapped now. */
+static void
+tell_trap(void)
+{
+	struct emu_trap_range ranges[EMU_TRAP_RANGES];
+	unsigned int n = 0;
+	struct vma *vma;
+
+	if (!emu_trap_on())
+		return;
+	LIST_FOREACH(vma, &vmas, next) {
+		if (!vma->entry->device_memory || vma->entry->gone || n == EMU_TRAP_RANGES)
+			continue;
+		ranges[n++] = (struct emu_trap_range){ vma->start, vma->end,
+						       vma->entry->file->dev };
+	}
+	emu_trap_set(ranges, n);
+}
+
 void *
 emu_vma_map(struct emu_file *file, void *addr, size_t len, int prot, int flags, uint64_t offset)
 {
@@ -123,8 +149,13 @@ emu_vma_map(struct emu_file *file, void *addr, size_t len, int prot, int flags, 
 	void *va;
 
 	/* rdma_user_mmap_pre(): shared, and exactly the entry's size */
-	len = (len + PAGE - 1) & ~(PAGE - 1);
-	if (entry == NULL || !(flags & MAP_SHARED) || len != entry->len || (prot & PROT_EXEC)) {
+	len = page_up(len);
+	if (file->dev->removed) {
+		errno = EIO; /* ib_uverbs_get_ucontext_file() */
+		return MAP_FAILED;
+	}
+	if (entry == NULL || offset % PAGE != 0 || !(flags & MAP_SHARED) || len != entry->len ||
+	    (prot & PROT_EXEC)) {
 		emu_trace("%s: mmap offset 0x%llx len %zu refused", file->dev->name,
 			  (unsigned long long)offset, len);
 		errno = EINVAL;
@@ -140,6 +171,9 @@ emu_vma_map(struct emu_file *file, void *addr, size_t len, int prot, int flags, 
 		errno = ENOMEM;
 		return MAP_FAILED;
 	}
+	if (entry->device_memory)
+		emu_trap_start(file->dev);
+	tell_trap();
 	emu_trace("%s: mmap index 0x%x len %zu -> %p", file->dev->name, entry->index, len, va);
 	return va;
 }
@@ -147,7 +181,7 @@ emu_vma_map(struct emu_file *file, void *addr, size_t len, int prot, int flags, 
 void
 emu_vma_unmapped(uintptr_t addr, size_t len)
 {
-	uintptr_t end = addr + len;
+	uintptr_t end = addr + page_up(len);
 	struct vma *vma, *next;
 
 	for (vma = LIST_FIRST(&vmas); vma != NULL; vma = next) {
@@ -166,17 +200,43 @@ emu_vma_unmapped(uintptr_t addr, size_t len)
 			vma_remove(vma);
 		}
 	}
+	tell_trap();
+}
+
+static struct vma *
+vma_at(uintptr_t addr)
+{
+	struct vma *vma;
+
+	LIST_FOREACH(vma, &vmas, next)
+		if (addr >= vma->start && addr < vma->end)
+			return vma;
+	return NULL;
+}
+
+int
+emu_vma_remap_check(uintptr_t addr, size_t old_len, size_t new_len, int flags)
+{
+	const struct vma *vma = vma_at(addr);
+
+	if (vma == NULL)
+		return 0;
+	if (flags & MREMAP_DONTUNMAP)
+		return -EINVAL;
+	/* a length of 0 asks for a second mapping, which is a growing one, too */
+	if (page_up(old_len) > vma->end - addr || page_up(new_len) > page_up(old_len))
+		return -EFAULT;
+	return 0;
 }
 
 void
 emu_vma_moved(uintptr_t old_addr, size_t old_len, uintptr_t new_addr, size_t new_len)
 {
-	struct emu_mmap_entry *entry = NULL;
-	struct vma *vma;
+	struct vma *vma = vma_at(old_addr);
+	struct emu_mmap_entry *entry = vma != NULL ? vma->entry : NULL;
 
-	LIST_FOREACH(vma, &vmas, next)
-		if (old_addr >= vma->start && old_addr < vma->end)
-			entry = vma->entry;
+	old_len = page_up(old_len);
+	new_len = page_up(new_len);
 	if (entry != NULL) {
 		entry->refs++; /* the last mapping may be the one that moves */
 		entry->file->vmas++;
@@ -189,7 +249,33 @@ emu_vma_moved(uintptr_t old_addr, size_t old_len, uintptr_t new_addr, size_t new
 		abort();
 	entry->file->vmas--;
 	emu_mmap_entry_put(entry);
+	tell_trap();
 	emu_trace("mremap 0x%lx -> 0x%lx len %zu", old_addr, new_addr, new_len);
+}
+
+/*
+ * uverbs_user_mmap_disassociate() takes the pages away, and rdma_umap_fault() answers with
+ * one zeroed page of the file (disassociate_page), the same for all addresses.
+ */
+void
+emu_vma_disassociate(struct emu_file *file)
+{
+	int fd = memfd_create("mlx5emu-gone", MFD_CLOEXEC);
+	struct vma *vma;
+
+	if (fd < 0 || ftruncate(fd, PAGE) != 0)
+		abort(); /* the mappings would go on to show a device */
+	LIST_FOREACH(vma, &vmas, next) {
+		if (vma->entry->file != file)
+			continue;
+		vma->entry->gone = true;
+		for (uintptr_t at = vma->start; at < vma->end; at += PAGE)
+			if (syscall(SYS_mmap, at, PAGE, PROT_READ | PROT_WRITE,
+				    MAP_SHARED | MAP_FIXED, fd, (off_t)0) == -1)
+				abort();
+	}
+	syscall(SYS_close, fd);
+	tell_trap();
 }
 
 bool
@@ -218,6 +304,8 @@ emu_user_range_check(uint64_t addr, uint64_t len, bool writable)
 	char line[512], perm[5];
 	FILE *maps;
 
+	if (last < addr || last + PAGE - 1 < last)
+		return -EINVAL; /* ib_umem_get() */
 	if (emu_vma_overlaps(addr, len))
 		return -EFAULT; /* VM_IO: check_vma_flags() in mm/gup.c */
 	maps = fopen("/proc/self/maps", "re");

@@ -31,6 +31,8 @@ struct emu_mmap_entry {
 	int fd;                 /* memory behind it */
 	off_t fd_off;
 	unsigned int refs;
+	bool device_memory;     /* MEMIC: CPU touches may be trapped */
+	bool gone;              /* the device was removed */
 	void (*release)(struct emu_mmap_entry *entry);
 };
 
@@ -48,14 +50,25 @@ void *emu_vma_map(struct emu_file *file, void *addr, size_t len, int prot, int f
 		  uint64_t offset);
 /* After munmap(2), or a fixed mapping over the range: mappings shrink, split or go. */
 void emu_vma_unmapped(uintptr_t addr, size_t len);
+/*
+ * Before mremap(2): 0, or the refusal that device pages get there, being VM_DONTEXPAND and
+ * VM_PFNMAP (vma_to_resize() in mm/mremap.c): EFAULT to grow or to cross into another
+ * mapping, EINVAL for MREMAP_DONTUNMAP.
+ */
+int emu_vma_remap_check(uintptr_t addr, size_t old_len, size_t new_len, int flags);
 /* After mremap(2). */
 void emu_vma_moved(uintptr_t old_addr, size_t old_len, uintptr_t new_addr, size_t new_len);
+/* The device went: all pages that the file's mappings show become one page of zeros. */
+void emu_vma_disassociate(struct emu_file *file);
 /* Whether device pages lie in the range. */
 bool emu_vma_overlaps(uint64_t addr, uint64_t len);
 /* Whether any mapping exists; lets munmap() of others pass without the lock. */
 bool emu_vma_any(void);
 
-/* Whether user memory can be pinned: 0, or -EFAULT as pin_user_pages() would say. */
+/*
+ * Whether user memory can be pinned: 0, -EFAULT as pin_user_pages() would say, or -EINVAL
+ * for a range that wraps around the end of the address space.
+ */
 int emu_user_range_check(uint64_t addr, uint64_t len, bool writable);
 
 #endif

@@ -33,6 +33,14 @@ struct emu_wire_ops {
 	void (*stats)(const struct emu_wire *wire, json_t *port);
 };
 
+/*
+ * Whether a wire that brings frames by itself may: the link is up, a queue receives,
+ * and the flows have been the same for a while. A driver sets them up one by one and
+ * replaces them when it becomes promiscuous; in between a frame would go where no
+ * complete set sends it.
+ */
+bool emu_wire_settled(const struct emu_dev *dev);
+
 /* What every wire starts with. */
 struct emu_wire {
 	const struct emu_wire_ops *ops;
@@ -41,6 +49,7 @@ struct emu_wire {
 
 extern const struct emu_wire_ops emu_wire_loop;
 extern const struct emu_wire_ops emu_wire_pair;
+extern const struct emu_wire_ops emu_wire_tap;
 extern const struct emu_wire_ops emu_wire_pcap;
 extern const struct emu_wire_ops emu_wire_check;
 

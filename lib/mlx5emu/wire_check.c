@@ -172,29 +172,12 @@ window(const struct emu_dev *dev)
 	return least;
 }
 
-/*
- * Whether the port receives at all. At probe the PMD makes a flow that drops all, to
- * see which priorities there are; frames must not fall into that.
- */
-static bool
-receiving(const struct emu_dev *dev)
-{
-	const struct emu_rq *rq;
-
-	LIST_FOREACH(rq, &dev->rqs, next)
-		if (emu_rq_ready(rq))
-			return true;
-	return false;
-}
-
 /* Whether one more frame may go in. What does not come back in time is lost. */
 static bool
 window_open(struct wire_check *w)
 {
 	uint64_t flying = w->sent - w->returned;
 
-	if (!receiving(w->wire.dev))
-		return false;
 	if (flying < w->given_up + window(w->wire.dev)) {
 		w->stalled_since = 0;
 		return true;
@@ -214,6 +197,8 @@ check_poll(struct emu_wire *wire)
 	struct wire_check *w = (struct wire_check *)wire;
 	unsigned int i;
 
+	if (w->sent == w->count || !emu_wire_settled(wire->dev))
+		return false;
 	for (i = 0; i < EMU_WIRE_BURST && w->sent < w->count && window_open(w); i++) {
 		if (!w->waiting)
 			make_frame(w, w->out, w->sent);

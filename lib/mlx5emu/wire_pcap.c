@@ -22,8 +22,6 @@
  */
 #define SNAPLEN 65535
 
-/* How long the flows of a port must be at rest before a frame that none wants is lost. */
-#define SETTLE_NS 100000000u
 
 struct pcap_api {
 	pcap_t *(*open_offline)(const char *path, char *err);
@@ -226,19 +224,15 @@ pcap_wire_poll(struct emu_wire *wire)
 	struct emu_dev *dev = wire->dev;
 	unsigned int i;
 
-	if (w->in == NULL || TAILQ_EMPTY(&dev->flows))
+	if (w->in == NULL || !emu_wire_settled(dev))
 		return false;
 	for (i = 0; i < EMU_WIRE_BURST && next_frame(w); i++) {
 		enum emu_offer offer = emu_steer_offer(dev, w->data, w->hdr->caplen);
 
 		if (offer == EMU_OFFER_NO_WQE)
 			break;
-		if (offer == EMU_OFFER_NO_MATCH) {
-			/* A driver sets its flows up one by one. */
-			if (emu_clock() - dev->flows_changed < SETTLE_NS)
-				break;
+		if (offer == EMU_OFFER_NO_MATCH)
 			dev->stats.rx_no_match++;
-		}
 		w->hdr = NULL;
 	}
 	return i > 0;

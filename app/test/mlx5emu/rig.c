@@ -266,8 +266,8 @@ rig_ip_frame(uint8_t *p, size_t n, unsigned int protocol)
 {
 	rig_pattern(p, n, 1);
 	memcpy(p, (uint8_t[]){ 0x02, 0, 0, 0, 0, 0x10, 0x02, 0, 0, 0, 0, 0x99, 8, 0 }, 14);
-	memcpy(p + 14, (uint8_t[]){ 0x45, 0, (uint8_t)((n - 14) >> 8), (uint8_t)(n - 14), 0, 1, 0, 0,
-				    64, (uint8_t)protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2 }, 20);
+	memcpy(p + 14, (uint8_t[]){ 0x45, 0, (uint8_t)((n - 14) >> 8), (uint8_t)(n - 14), 0, 1, 0,
+				    0, 64, (uint8_t)protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2 }, 20);
 	memcpy(p + 34, (uint8_t[]){ 0x12, 0x34, 0x56, 0x78 }, 4);
 	if (protocol == 17) {
 		p[38] = (uint8_t)((n - 34) >> 8);

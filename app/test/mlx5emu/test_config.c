@@ -179,8 +179,11 @@ test_wrong_wires(void **state)
 		assert_int_equal(cfg.check_count, 7);
 		assert_int_equal(cfg.check_bytes, 64);
 	}
-	assert_int_equal(set(&cfg, "wire", "tap"), -ENOTSUP);
-	assert_int_equal(cfg.wire, EMU_WIRE_CHECK);
+	assert_int_equal(set(&cfg, "wire", "tap"), 0);
+	assert_int_equal(cfg.wire, EMU_WIRE_TAP);
+	assert_int_equal(set(&cfg, "tap-fds", "200,x"), -EINVAL);
+	assert_int_equal(set(&cfg, "tap-fds", "200,201"), 0);
+	assert_int_equal(cfg.tap_fds[1], 201);
 }
 
 static void

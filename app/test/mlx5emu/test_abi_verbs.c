@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+/*
+ * What only the real libibverbs and libmlx5 show; run as "mlx5emu -- test_abi_verbs". The
+ * wire is the loop: what the port sends it receives.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <infiniband/mlx5dv.h>
+#include <infiniband/verbs.h>
+
+#define MEM 65536
+#define FRAME 1000
+
+static struct ibv_context *
+open_first(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *ctx;
+
+	assert_non_null(list);
+	assert_non_null(list[0]);
+	ctx = ibv_open_device(list[0]);
+	assert_non_null(ctx);
+	ibv_free_device_list(list);
+	return ctx;
+}
+
+static uint64_t
+max_dm(struct ibv_context *ctx)
+{
+	struct ibv_device_attr_ex attr;
+
+	assert_int_equal(ibv_query_device_ex(ctx, NULL, &attr), 0);
+	return attr.max_dm_size;
+}
+
+static struct ibv_dm *
+alloc_dm(struct ibv_context *ctx, size_t len)
+{
+	struct ibv_alloc_dm_attr attr = { .length = len };
+	struct mlx5dv_alloc_dm_attr mlx5 = { .type = MLX5DV_DM_TYPE_MEMIC };
+
+	return mlx5dv_alloc_dm(ctx, &attr, &mlx5);
+}
+
+static uint8_t *
+dm_address(struct ibv_dm *dm)
+{
+	struct mlx5dv_dm out = { 0 };
+	struct mlx5dv_obj obj = { .dm = { dm, &out } };
+
+	assert_int_equal(mlx5dv_init_obj(&obj, MLX5DV_OBJ_DM), 0);
+	return out.buf;
+}
+
+/* ---- contexts ---- */
+
+static void
+two_contexts(void **state)
+{
+	struct ibv_context *a = open_first(), *b = open_first();
+	struct ibv_pd *pa = ibv_alloc_pd(a), *pb = ibv_alloc_pd(b);
+	struct ibv_dm *dm = alloc_dm(a, max_dm(a));
+
+	(void)state;
+	assert_non_null(dm);
+	/* handles are of a context, memory is of the device */
+	assert_int_equal(pa->handle, pb->handle);
+	assert_null(alloc_dm(b, 64));
+	assert_int_equal(errno, ENOMEM);
+	assert_int_equal(ibv_free_dm(dm), 0);
+	dm = alloc_dm(b, 64);
+	assert_non_null(dm);
+	assert_int_equal(ibv_free_dm(dm), 0);
+	assert_int_equal(ibv_dealloc_pd(pa), 0);
+	assert_int_equal(ibv_close_device(a), 0);
+	assert_int_equal(ibv_dealloc_pd(pb), 0);
+	assert_int_equal(ibv_close_device(b), 0);
+}
+
+/* The kernel's context lives while any descriptor of it does. */
+static void
+imports(void **state)
+{
+	struct ibv_context *ctx = open_first(), *same, *other = open_first();
+	struct ibv_pd *pd = ibv_alloc_pd(ctx), *pd2;
+	struct ibv_dm *dm = alloc_dm(ctx, 4096), *dm2;
+	struct ibv_mr *mr = ibv_reg_dm_mr(pd, dm, 0, 4096, IBV_ACCESS_ZERO_BASED), *mr2;
+	uint32_t h = pd->handle, dh = dm->handle, mh = mr->handle, lkey = mr->lkey;
+	uint8_t *va = dm_address(dm);
+
+	(void)state;
+	same = ibv_import_device(dup(ctx->cmd_fd));
+	assert_non_null(same);
+	assert_null(ibv_import_pd(other, h));
+	assert_null(ibv_import_dm(other, dh));
+	assert_null(ibv_import_pd(same, mh)); /* a handle of something else */
+	pd2 = ibv_import_pd(same, h);
+	assert_non_null(pd2);
+	dm2 = ibv_import_dm(same, dh);
+	assert_non_null(dm2);
+	mr2 = ibv_import_mr(pd2, mh);
+	assert_non_null(mr2);
+	assert_int_equal(mr2->lkey, lkey);
+	assert_int_equal(mr2->length, 4096);
+	/* the first context goes; its objects are the kernel's and stay */
+	ibv_unimport_mr(mr2);
+	ibv_unimport_dm(dm2);
+	ibv_unimport_pd(pd2);
+	assert_int_equal(ibv_free_dm(dm), EBUSY);
+	assert_int_equal(ibv_close_device(ctx), 0);
+	pd2 = ibv_import_pd(same, h);
+	assert_non_null(pd2);
+	dm2 = ibv_import_dm(same, dh);
+	assert_non_null(dm2);
+	mr2 = ibv_import_mr(pd2, mh);
+	assert_non_null(mr2);
+	assert_int_equal(ibv_dealloc_pd(pd2), EBUSY);
+	assert_int_equal(ibv_dereg_mr(mr2), 0);
+	assert_int_equal(ibv_free_dm(dm2), 0);
+	assert_int_equal(ibv_dealloc_pd(pd2), 0);
+	assert_int_equal(ibv_close_device(same), 0);
+	/* but for the mapping that the library made for the first import */
+	assert_null(alloc_dm(other, max_dm(other)));
+	assert_int_equal(munmap(va - ((uintptr_t)va & 4095), 4096), 0);
+	dm = alloc_dm(other, max_dm(other));
+	assert_non_null(dm);
+	assert_int_equal(ibv_free_dm(dm), 0);
+	assert_int_equal(ibv_close_device(other), 0);
+}
+
+/* A mapping of the program's own keeps the bytes though everything else is gone. */
+static void
+mapping_outlives_context(void **state)
+{
+	struct ibv_context *ctx = open_first(), *other = open_first();
+	uint64_t all = max_dm(ctx);
+	struct ibv_dm *dm = alloc_dm(ctx, all);
+	/* libmlx5's first DM of a context: command 8, index 0 */
+	void *va = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED, ctx->cmd_fd,
+			8ull * 256 * 4096);
+
+	(void)state;
+	assert_non_null(dm);
+	assert_ptr_not_equal(va, MAP_FAILED);
+	assert_int_equal(ibv_free_dm(dm), 0);
+	assert_int_equal(ibv_close_device(ctx), 0);
+	assert_null(alloc_dm(other, 64));
+	assert_int_equal(errno, ENOMEM);
+	((volatile uint32_t *)va)[5] = 5;
+	assert_ptr_equal(mremap(va, all, all + 4096, MREMAP_MAYMOVE), MAP_FAILED);
+	assert_int_equal(errno, EFAULT);
+	assert_int_equal(munmap((char *)va + 4096, all - 4096), 0);
+	assert_null(alloc_dm(other, 64));
+	assert_int_equal(munmap(va, 4096), 0);
+	dm = alloc_dm(other, all);
+	assert_non_null(dm);
+	assert_int_equal(ibv_free_dm(dm), 0);
+	assert_int_equal(ibv_close_device(other), 0);
+}
+
+static void
+quiet_events(void **state)
+{
+	struct ibv_context *ctx = open_first();
+	struct pollfd fd = { .fd = ctx->async_fd, .events = POLLIN };
+	struct ibv_async_event event;
+
+	(void)state;
+	assert_int_equal(poll(&fd, 1, 0), 0);
+	assert_int_equal(fcntl(fd.fd, F_SETFL, fcntl(fd.fd, F_GETFL) | O_NONBLOCK), 0);
+	assert_int_equal(ibv_get_async_event(ctx, &event), -1);
+	assert_int_equal(errno, EAGAIN);
+	assert_int_equal(ibv_close_device(ctx), 0);
+}
+
+/* ---- a port that hears itself ---- */
+
+struct port {
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	struct ibv_flow *flow;
+	struct ibv_mr *mr;
+	uint8_t *mem;           /* MEM bytes; sent from the first half */
+};
+
+static void
+move_qp(struct ibv_qp *qp, enum ibv_qp_state to)
+{
+	struct ibv_qp_attr attr = { .qp_state = to, .port_num = 1 };
+
+	assert_int_equal(ibv_modify_qp(qp, &attr, IBV_QP_STATE |
+				       (to == IBV_QPS_INIT ? IBV_QP_PORT : 0)), 0);
+}
+
+static void
+add_flow(struct port *p)
+{
+	struct {
+		struct ibv_flow_attr attr;
+		struct ibv_flow_spec_eth eth;
+	} rule = {
+		.attr = { .type = IBV_FLOW_ATTR_NORMAL, .size = sizeof(rule), .num_of_specs = 1,
+			  .port = 1 },
+		.eth = { .type = IBV_FLOW_SPEC_ETH, .size = sizeof(rule.eth),
+			 .val.dst_mac = { 2, 0, 0, 0, 0, 7 },
+			 .mask.dst_mac = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } },
+	};
+
+	p->flow = ibv_create_flow(p->qp, (struct ibv_flow_attr *)(void *)&rule);
+	assert_non_null(p->flow);
+}
+
+static void
+port_open(struct port *p)
+{
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RAW_PACKET, .sq_sig_all = 1,
+		.cap = { .max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+	};
+
+	memset(p, 0, sizeof(*p));
+	p->ctx = open_first();
+	p->pd = ibv_alloc_pd(p->ctx);
+	p->channel = ibv_create_comp_channel(p->ctx);
+	assert_non_null(p->channel);
+	p->cq = ibv_create_cq(p->ctx, 64, (void *)0x77, p->channel, 0);
+	assert_non_null(p->cq);
+	init.send_cq = init.recv_cq = p->cq;
+	p->qp = ibv_create_qp(p->pd, &init);
+	assert_non_null(p->qp);
+	move_qp(p->qp, IBV_QPS_INIT);
+	move_qp(p->qp, IBV_QPS_RTR);
+	move_qp(p->qp, IBV_QPS_RTS);
+	p->mem = aligned_alloc(4096, MEM);
+	p->mr = ibv_reg_mr(p->pd, p->mem, MEM, IBV_ACCESS_LOCAL_WRITE);
+	assert_non_null(p->mr);
+	add_flow(p);
+}
+
+static void
+port_close(struct port *p)
+{
+	assert_int_equal(ibv_destroy_qp(p->qp), EBUSY);
+	assert_int_equal(ibv_destroy_flow(p->flow), 0);
+	assert_int_equal(ibv_destroy_cq(p->cq), EBUSY);
+	assert_int_equal(ibv_destroy_qp(p->qp), 0);
+	assert_int_equal(ibv_destroy_cq(p->cq), 0);
+	assert_int_equal(ibv_destroy_comp_channel(p->channel), 0);
+	assert_int_equal(ibv_dealloc_pd(p->pd), EBUSY);
+	assert_int_equal(ibv_dereg_mr(p->mr), 0);
+	assert_int_equal(ibv_dealloc_pd(p->pd), 0);
+	assert_int_equal(ibv_close_device(p->ctx), 0);
+	free(p->mem);
+}
+
+static void
+post_receive(struct port *p, uint64_t id, uint32_t lkey)
+{
+	struct ibv_sge sge = { (uintptr_t)p->mem + MEM / 2, 2048, lkey };
+	struct ibv_recv_wr wr = { .wr_id = id, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	assert_int_equal(ibv_post_recv(p->qp, &wr, &bad), 0);
+}
+
+static void
+post_send(struct port *p, uint64_t id, uint32_t lkey)
+{
+	static const uint8_t head[14] = { 2, 0, 0, 0, 0, 7, 2, 0, 0, 0, 0, 9, 0x88, 0xb5 };
+	struct ibv_sge sge = { (uintptr_t)p->mem, FRAME, lkey };
+	struct ibv_send_wr wr = {
+		.wr_id = id, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+	}, *bad;
+
+	memcpy(p->mem, head, sizeof(head));
+	for (int i = sizeof(head); i < FRAME; i++)
+		p->mem[i] = (uint8_t)(i * 7 + id);
+	assert_int_equal(ibv_post_send(p->qp, &wr, &bad), 0);
+}
+
+/* The next completion within a second, or none. */
+static int
+completion(struct port *p, struct ibv_wc *wc)
+{
+	const struct timespec tick = { 0, 1000000 };
+
+	for (int i = 0; i < 1000; i++) {
+		int n = ibv_poll_cq(p->cq, 1, wc);
+
+		if (n != 0)
+			return n;
+		nanosleep(&tick, NULL);
+	}
+	return 0;
+}
+
+static void
+loop(void **state)
+{
+	struct ibv_wc a, b, *send = &a, *receive = &b;
+	struct port p;
+
+	(void)state;
+	port_open(&p);
+	for (uint64_t round = 0; round < 40; round++) { /* the rings wrap */
+		memset(p.mem + MEM / 2, 0xee, 2048);
+		post_receive(&p, 1000 + round, p.mr->lkey);
+		post_send(&p, round, p.mr->lkey);
+		assert_int_equal(completion(&p, &a), 1);
+		assert_int_equal(completion(&p, &b), 1);
+		send = a.wr_id < 1000 ? &a : &b;
+		receive = send == &a ? &b : &a;
+		assert_int_equal(send->status, IBV_WC_SUCCESS);
+		assert_int_equal(send->wr_id, round);
+		assert_int_equal(receive->status, IBV_WC_SUCCESS);
+		assert_int_equal(receive->opcode, IBV_WC_RECV);
+		assert_int_equal(receive->wr_id, 1000 + round);
+		assert_int_equal(receive->byte_len, FRAME);
+		assert_memory_equal(p.mem, p.mem + MEM / 2, FRAME);
+		assert_int_equal(p.mem[MEM / 2 + FRAME], 0xee);
+	}
+	port_close(&p);
+}
+
+static enum ibv_qp_state
+state_of(struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	assert_int_equal(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init), 0);
+	return attr.qp_state;
+}
+
+/* A key that is not: an error completion, then everything is flushed until RESET. */
+static void
+bad_keys(void **state)
+{
+	struct port p;
+	struct ibv_wc wc;
+
+	(void)state;
+	port_open(&p);
+	post_send(&p, 5, p.mr->lkey ^ 0x100);
+	post_send(&p, 6, p.mr->lkey);
+	assert_int_equal(completion(&p, &wc), 1);
+	assert_int_equal(wc.wr_id, 5);
+	assert_int_equal(wc.status, IBV_WC_LOC_PROT_ERR);
+	assert_int_equal(completion(&p, &wc), 1);
+	assert_int_equal(wc.wr_id, 6);
+	assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
+	assert_int_not_equal(state_of(p.qp), IBV_QPS_RTS);
+	move_qp(p.qp, IBV_QPS_RESET);
+	move_qp(p.qp, IBV_QPS_INIT);
+	move_qp(p.qp, IBV_QPS_RTR);
+	move_qp(p.qp, IBV_QPS_RTS);
+	post_receive(&p, 7, p.mr->lkey + 1); /* another variant of the key */
+	post_send(&p, 8, p.mr->lkey);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(completion(&p, &wc), 1);
+		assert_int_equal(wc.status, wc.wr_id == 8 ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR);
+	}
+	port_close(&p);
+}
+
+static void
+completion_events(void **state)
+{
+	struct port p;
+	struct pollfd fd;
+	struct ibv_wc wc;
+	struct ibv_cq *cq;
+	void *tag;
+
+	(void)state;
+	port_open(&p);
+	fd = (struct pollfd){ .fd = p.channel->fd, .events = POLLIN };
+	/* one for being asked once; before the first time the emulator cannot know, see cq.c */
+	assert_int_equal(ibv_req_notify_cq(p.cq, 0), 0);
+	post_send(&p, 2, p.mr->lkey);
+	assert_int_equal(poll(&fd, 1, 1000), 1);
+	assert_int_equal(ibv_get_cq_event(p.channel, &cq, &tag), 0);
+	assert_ptr_equal(cq, p.cq);
+	assert_ptr_equal(tag, (void *)0x77);
+	assert_int_equal(completion(&p, &wc), 1);
+	post_send(&p, 3, p.mr->lkey);
+	assert_int_equal(completion(&p, &wc), 1);
+	assert_int_equal(poll(&fd, 1, 20), 0);
+	ibv_ack_cq_events(p.cq, 1);
+	/* an event that nobody has read yet does not stop the CQ from going */
+	assert_int_equal(ibv_req_notify_cq(p.cq, 0), 0);
+	post_send(&p, 4, p.mr->lkey);
+	assert_int_equal(poll(&fd, 1, 1000), 1);
+	assert_int_equal(completion(&p, &wc), 1);
+	port_close(&p);
+}
+
+/* ---- fork ---- */
+
+/* A child has no card; the parent's goes on as if nothing had been. */
+static void
+forked(void **state)
+{
+	struct ibv_wc wc;
+	struct port p;
+	pid_t child;
+	int status;
+
+	(void)state;
+	port_open(&p);
+	child = fork();
+	if (child == 0)
+		_exit(ibv_alloc_pd(p.ctx) == NULL ? 0 : 1);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	post_send(&p, 1, p.mr->lkey);
+	assert_int_equal(completion(&p, &wc), 1);
+	assert_int_equal(wc.status, IBV_WC_SUCCESS);
+	port_close(&p);
+}
+
+/* Whatever was opened is closed again: the emulator's own report is empty then. */
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_contexts), cmocka_unit_test(imports),
+		cmocka_unit_test(mapping_outlives_context), cmocka_unit_test(quiet_events),
+		cmocka_unit_test(loop), cmocka_unit_test(bad_keys),
+		cmocka_unit_test(completion_events), cmocka_unit_test(forked),
+	};
+
+	if (ibv_fork_init() != 0) /* before anything else */
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

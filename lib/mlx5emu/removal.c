@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#include <infiniband/verbs.h>
+
+#include "event.h"
+#include "inject.h"
+#include "removal.h"
+#include "vma.h"
+
+/*
+ * Surprise removal, as the kernel does it: ib_uverbs_remove_one() and
+ * ib_uverbs_free_hw_resources() in core/uverbs_main.c. Handles stay until their owner
+ * destroys them, but nothing stands behind them any more.
+ */
+
+static void
+remove_file(struct emu_file *file)
+{
+	/* uverbs_async_event_destroy_uobj() with RDMA_REMOVE_DRIVER_REMOVE */
+	emu_async_event(file, IBV_EVENT_DEVICE_FATAL, 0);
+	emu_file_disassociate(file);
+	/* ufile_destroy_ucontext() comes after the objects */
+	emu_vma_disassociate(file);
+}
+
+void
+emu_removal_now(struct emu_dev *dev)
+{
+	struct emu_file *file;
+
+	emu_report("%s: --fault remove: the device is gone after %llu frames", dev->name,
+		   (unsigned long long)(dev->stats.tx_frames + dev->stats.rx_frames));
+	dev->removed = true;
+	for (file = emu_file_next(NULL); file != NULL; file = emu_file_next(file))
+		if (file->dev == dev)
+			remove_file(file);
+}
+
+void
+emu_removal_poll(struct emu_dev *dev)
+{
+	const struct emu_faults *f = &dev->cfg->fault;
+	bool due = f->remove_frames != 0 &&
+		   dev->stats.tx_frames + dev->stats.rx_frames >= f->remove_frames;
+
+	if (f->remove_ms != 0 && dev->inject.opened_at != 0)
+		due |= emu_clock() - dev->inject.opened_at >= f->remove_ms * 1000000;
+	if (due && !dev->removed)
+		emu_removal_now(dev);
+}
+
+/* rdma_lookup_get_uobject() lets nothing but destruction through. */
+static bool
+destroys(const struct emu_method *method)
+{
+	/* ends in uobj_get_destroy(), so its handle is not marked in the table */
+	if (method->object == UVERBS_OBJECT_CQ && method->method == UVERBS_METHOD_CQ_DESTROY)
+		return true;
+	for (unsigned int i = 0; i < method->n; i++)
+		if (method->specs[i].kind == EMU_ATTR_OBJ &&
+		    method->specs[i].access == EMU_OBJ_DESTROY)
+			return true;
+	return false;
+}
+
+bool
+emu_removal_refuses(const struct emu_dev *dev, const struct emu_method *method)
+{
+	if (!dev->removed)
+		return false;
+	/* uverbs_disassociate_api_pre() takes the handlers of the driver's methods away */
+	if ((method->object | method->method) & (1U << UVERBS_ID_NS_SHIFT))
+		return true;
+	if (method->object == UVERBS_OBJECT_DEVICE &&
+	    method->method == UVERBS_METHOD_INVOKE_WRITE)
+		return false; /* the command decides */
+	return !destroys(method);
+}
+
+bool
+emu_removal_refuses_write(const struct emu_dev *dev, uint32_t cmd)
+{
+	if (!dev->removed)
+		return false;
+	switch (cmd) {
+	case IB_USER_VERBS_CMD_DEALLOC_PD:
+	case IB_USER_VERBS_CMD_DEREG_MR:
+	case IB_USER_VERBS_CMD_DESTROY_CQ:
+	case IB_USER_VERBS_CMD_DESTROY_QP:
+	case IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_DESTROY_WQ:
+	case IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_DESTROY_RWQ_IND_TBL:
+	case IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_DESTROY_FLOW:
+		return false;
+	default:
+		return true;
+	}
+}
