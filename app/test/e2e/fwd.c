@@ -13,6 +13,7 @@
 #include <infiniband/verbs.h>
 
 #include <rte_cycles.h>
+#include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
@@ -123,6 +124,19 @@ free_order(struct rte_mbuf *m)
 	return copy;
 }
 
+/* Mbufs of two pools on one queue. */
+static struct rte_mbuf *
+alternate(struct rte_mbuf *m)
+{
+	struct rte_mbuf *copy;
+
+	if (seen % 2 == 0)
+		return m;
+	copy = rte_pktmbuf_copy(m, host_pool, 0, UINT32_MAX);
+	rte_pktmbuf_free(m);
+	return copy;
+}
+
 /* ---- what is done between the pool's creation and the port's start ---- */
 
 static bool
@@ -177,12 +191,79 @@ unhook(void)
 				   (void *)(uintptr_t)ibv_reg_mr_iova2);
 }
 
+/* ---- ends ---- */
+
+/* As many examples do: ports are closed, pools are not freed. */
+static void
+leave_pools(void)
+{
+	rte_eth_dev_stop(0);
+	rte_eth_dev_close(0);
+	rte_eal_cleanup();
+	exit(EXIT_SUCCESS);
+}
+
+/* Without a word to anybody, with frames in every ring. */
+static void
+just_exit(void)
+{
+	exit(EXIT_SUCCESS);
+}
+
+static void
+stop_and_rte_exit(void)
+{
+	rte_eth_dev_stop(0);
+	rte_exit(EXIT_SUCCESS, "rte_exit\n");
+}
+
+static void
+pools_first(void)
+{
+	rte_eth_dev_stop(0);
+	rte_mempool_free(pool);
+	rte_mempool_free(host_pool);
+	rte_eth_dev_close(0);
+	rte_eal_cleanup();
+	exit(EXIT_SUCCESS);
+}
+
+/* Rings are full of mbufs of a pool that is gone. */
+static void
+pools_before_stop(void)
+{
+	rte_mempool_free(pool);
+	rte_eth_dev_stop(0);
+	rte_eth_dev_close(0);
+	rte_mempool_free(host_pool);
+	rte_eal_cleanup();
+	exit(EXIT_SUCCESS);
+}
+
+static void
+detach_first(void)
+{
+	struct rte_eth_dev_info info;
+
+	rte_eth_dev_stop(0);
+	if (rte_eth_dev_info_get(0, &info) != 0 || rte_dev_remove(info.device) != 0)
+		rte_exit(EXIT_FAILURE, "detach\n");
+	if (rte_mempool_in_use_count(pool) != 0)
+		rte_exit(EXIT_FAILURE, "mbufs are out\n");
+	rte_mempool_free(pool);
+	rte_mempool_free(host_pool);
+	rte_eal_cleanup();
+	exit(EXIT_SUCCESS);
+}
+
 /* ---- modes ---- */
 
 static const struct mode {
 	const char *name;
 	struct rte_mbuf *(*frame)(struct rte_mbuf *m);
 	void (*before_start)(void);
+	void (*end)(void);       /* instead of an orderly one */
+	uint64_t tx_offloads;    /* besides chains, which fast free excludes */
 } modes[] = {
 	{ .name = "pass", .frame = pass },
 	{ .name = "flip", .frame = flip },
@@ -192,6 +273,15 @@ static const struct mode {
 	{ .name = "chain", .frame = chain },
 	{ .name = "free_order", .frame = free_order },
 	{ .name = "unhook", .frame = pass, .before_start = unhook },
+	{ .name = "alternate", .frame = alternate },
+	{ .name = "fast_free", .frame = pass,
+	  .tx_offloads = RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE },
+	{ .name = "leave_pools", .frame = pass, .end = leave_pools },
+	{ .name = "just_exit", .frame = pass, .end = just_exit },
+	{ .name = "rte_exit", .frame = pass, .end = stop_and_rte_exit },
+	{ .name = "pools_first", .frame = pass, .end = pools_first },
+	{ .name = "pools_before_stop", .frame = pass, .end = pools_before_stop },
+	{ .name = "detach_first", .frame = pass, .end = detach_first },
 };
 
 static const struct mode *
@@ -206,11 +296,13 @@ find_mode(const char *name)
 /* ---- the port ---- */
 
 static int
-start_port(void)
+start_port(const struct mode *mode)
 {
 	struct rte_eth_conf conf = { .txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS };
 	int ret;
 
+	if (mode->tx_offloads != 0)
+		conf.txmode.offloads = mode->tx_offloads;
 	ret = rte_eth_dev_configure(0, 1, 1, &conf);
 	if (ret == 0)
 		ret = rte_eth_rx_queue_setup(0, 0, RING, SOCKET_ID_ANY, NULL, pool);
@@ -283,10 +375,12 @@ main(int argc, char **argv)
 		rte_exit(EXIT_FAILURE, "pool: %s\n", rte_strerror(rte_errno));
 	if (mode->before_start != NULL)
 		mode->before_start();
-	ret = start_port();
+	ret = start_port(mode);
 	if (ret != 0)
 		rte_exit(EXIT_FAILURE, "port: %s\n", rte_strerror(-ret));
 	forward(mode, strtoull(argv[used + 2], NULL, 10));
+	if (mode->end != NULL)
+		mode->end();
 	rte_eth_dev_stop(0);
 	rte_eth_dev_close(0);
 	ret = check_pools();

@@ -253,7 +253,10 @@ class Testpmd(Program):
         if self._telemetry is None:
             path = os.path.join(self.folder, "dpdk/rte/dpdk_telemetry.v2")
             self._telemetry = Telemetry(path)
-        return self._telemetry.query(command)
+        answer = self._telemetry.query(command)
+        if answer is None:
+            raise Failure(f"telemetry has no answer to '{command}'; was the port probed?")
+        return answer
 
     def start(self):
         """Start forwarding such that a full Tx ring makes testpmd wait, not drop.

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The dpdk-memic authors
+
+"""Ends of programs, ports and pools in every order, and with calls that fail on the way."""
+
+import os
+import re
+import signal
+
+from harness import (FITTING, PCI_DEVICE, Program, Testpmd, check_card, check_wire, device_pools,
+                     expect, expect_output, lcores, main, plugin_arguments)
+
+FRAMES = 5000
+# far more than are forwarded before the end
+ENDLESS = ["--wire", "check:100000000:1500"]
+
+
+def run(build, mode, frames=FRAMES, wire=None, memic="256K", fail=None):
+    """The forwarder to its end; returns it and the card's statistics."""
+    env = dict(os.environ)
+    if fail:
+        env["E2E_FAIL"] = fail
+        env["LD_PRELOAD"] = os.path.join(build.folder, "app/test/e2e/libe2e_fail.so")
+    command = [os.path.join(build.folder, "app/test/e2e/e2e_fwd"), "--no-huge", "-m", "128",
+               lcores(1), "-a", PCI_DEVICE, *plugin_arguments(build.plugin, env),
+               "--", mode, str(frames)]
+    emu = ["--memic", memic, *(wire or ["--wire", f"check:{frames}:1500"])]
+    with Program(build, command, emu, env) as program:
+        program.wait_exit()
+        print(program.tail())
+        return program, program.stats()
+
+
+def ends_well(build, mode, clean=True, **kwargs):
+    """No crash, no wrong byte and, if the program cleaned up, nothing left on the card."""
+    program, stats = run(build, mode, **kwargs)
+    expect(program.status == 0, f"status {program.status}")
+    expect(stats["protection_errors"] == 0, f"protection errors: {stats}")
+    expect(stats["ports"][0]["bad"] == 0, f"wrong bytes: {stats}")
+    if clean:
+        check_card(stats)
+    return program, stats
+
+
+# ---- orders ----
+
+def leave_pools(build):
+    """Ports are closed, pools never freed, as l2fwd ends."""
+    ends_well(build, "leave_pools", wire=ENDLESS)
+
+
+def just_exit(build):
+    """exit() under traffic: the kernel cleans up, and no crash on the way."""
+    ends_well(build, "just_exit", clean=False, wire=ENDLESS)
+
+
+def rte_exit(build):
+    ends_well(build, "rte_exit", wire=ENDLESS)
+
+
+def pools_first(build):
+    """Case 15: stop, free, close."""
+    program, _ = ends_well(build, "pools_first", wire=ENDLESS)
+    expect("still out" not in program.output, "mbufs were out after the stop")
+
+
+def pools_before_stop(build):
+    """Case 15: the pool goes while the rings are full of its mbufs."""
+    program, stats = run(build, "pools_before_stop")
+    expect(program.status == 0, f"status {program.status}")
+    expect(stats["leaked_objects"] == 0, f"objects left: {stats}")
+    expect_output(program, r"pool payload is freed with \d+ of its 1024 buffers still out")
+
+
+def detach_first(build):
+    """Case 51: the device goes before the pools."""
+    ends_well(build, "detach_first", wire=ENDLESS)
+
+
+# ---- testpmd ----
+
+def interrupted(build, number):
+    """SIGINT and SIGTERM under traffic."""
+    with Testpmd(build, ["--memic", "256K", *ENDLESS], app=FITTING) as testpmd:
+        testpmd.wait_prompt()
+        testpmd.start()
+        testpmd.forward(FRAMES)
+        testpmd.process.send_signal(number)
+        status = testpmd.wait_exit()
+        expect(status in (0, 1, 128 + number, -number), f"status {status}")
+        expect_output(testpmd, r"Closing port|Shutting down")
+        stats = testpmd.stats()
+        check_card(stats)
+        expect(stats["ports"][0]["bad"] == 0, "a byte changed")
+
+
+def sigint(build):
+    interrupted(build, signal.SIGINT)
+
+
+def sigterm(build):
+    interrupted(build, signal.SIGTERM)
+
+
+def detach_attach(build):
+    """Case 51: testpmd detaches the port under a live pool and attaches it again."""
+    with Testpmd(build, ["--memic", "256K", *ENDLESS], app=FITTING) as testpmd:
+        testpmd.wait_prompt()
+        testpmd.start()
+        testpmd.forward(FRAMES)
+        for line in ("stop", "port stop 0", "port close 0", f"device detach {PCI_DEVICE}"):
+            testpmd.run(line)
+        (pool,) = device_pools(testpmd).values()
+        expect(pool["device_free"] == pool["device_slots"] > 0, f"slots are out: {pool}")
+        testpmd.run(f"port attach {PCI_DEVICE}")
+        # the pool's memory is that of the device before: it cannot be used, and that is said
+        testpmd.run("port start 0")
+        expect_output(testpmd, r"MLX5_MEMIC: mlx5_0 was closed and opened again")
+        expect(testpmd.quit() == 0, "testpmd failed")
+        stats = testpmd.stats()
+        expect(stats["leaked_objects"] == 0, f"objects left: {stats}")
+
+
+# ---- mbufs ----
+
+def fast_free(build):
+    """Case 20: Tx returns whole bursts to a pool of which part is in host memory."""
+    _, stats = ends_well(build, "fast_free", memic="128K")
+    check_wire(stats["ports"][0], FRAMES)
+    port = stats["ports"][0]
+    expect(port["memic_read_bytes"] > 0 and port["host_read_bytes"] > 0, f"one kind only: {port}")
+
+
+def two_pools(build):
+    """Case 20: mbufs of two pools on one queue; the program finds both pools full."""
+    _, stats = ends_well(build, "alternate")
+    check_wire(stats["ports"][0], FRAMES)
+
+
+# ---- calls that fail ----
+
+def fails(build, call, count, said):
+    """Case 16: destroys that are refused for a while are done later, and only once."""
+    program, _ = ends_well(build, "pass", fail=f"{call}:1:{count}")
+    failed = len(re.findall(rf"{call} fails", program.output))
+    expect(failed == int(count), f"{failed} calls failed")
+    expect_output(program, said)
+
+
+def mr_busy(build):
+    fails(build, "dereg_dm_mr", 1, r"MLX5_MEMIC: .*key 0x\w+.*ibv_dereg_mr.*EBUSY")
+
+
+def key_busy(build):
+    fails(build, "devx_obj_destroy", 1, r"MLX5_MEMIC: .*key 0x\w+.*EBUSY")
+
+
+def dm_busy(build):
+    fails(build, "free_dm", 1, r"MLX5_MEMIC: mlx5_0: \d+ bytes .*ibv_free_dm.*EBUSY")
+
+
+def host_mr_busy(build):
+    fails(build, "dereg_host_mr", 1, r"MLX5_MEMIC: ibv_dereg_mr of \d+ bytes .*EBUSY")
+
+
+def forever(build, call):
+    """Case 16: what is never destroyed is given up with a word, and nothing crashes."""
+    program, _ = ends_well(build, "pass", clean=False, fail=f"{call}:1:1000000")
+    expect_output(program, r"MLX5_MEMIC: .*EBUSY")
+
+
+def mr_busy_forever(build):
+    forever(build, "dereg_dm_mr")
+
+
+def key_busy_forever(build):
+    forever(build, "devx_obj_destroy")
+
+
+def dm_busy_forever(build):
+    forever(build, "free_dm")
+
+
+def host_mr_busy_forever(build):
+    forever(build, "dereg_host_mr")
+
+
+main({case.__name__: case for case in (
+    leave_pools, just_exit, rte_exit, pools_first, pools_before_stop, detach_first, sigint, sigterm,
+    detach_attach, fast_free, two_pools, mr_busy, key_busy, dm_busy, host_mr_busy,
+    mr_busy_forever, key_busy_forever, dm_busy_forever, host_mr_busy_forever)})
