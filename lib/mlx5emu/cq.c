@@ -47,7 +47,11 @@ has_room(struct emu_cq *cq)
 		return false;
 	if (cq->ignore_overrun)
 		return true;
+	/* Software writes the record all the time: only look when the ring seems full. */
+	if (unseen(cq->pi, cq->seen_ci) < cq->entries)
+		return true;
 	ci = be32toh(__atomic_load_n(&cq->dbrec[0], __ATOMIC_ACQUIRE)) & CI_MASK;
+	cq->seen_ci = ci;
 	if (unseen(cq->pi, ci) < cq->entries)
 		return true;
 	overrun(cq, ci);

@@ -24,11 +24,12 @@
 
 /*
  * Without work it spins for a while, then sleeps for a share of the time since there was
- * some: a first frame waits that much longer, at most a millisecond.
+ * some: a first frame waits that much longer, at most some milliseconds. A wake-up costs
+ * up to 30 microseconds in a virtual machine, so the longest sleep makes idleness cheap.
  */
 #define SPIN_NS 500000
 #define SLEEP_SHARE 16
-#define SLEEP_MAX_NS 1000000
+#define SLEEP_MAX_NS 4000000
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int waiters;    /* threads of the command side that want the lock */

@@ -105,6 +105,7 @@ struct emu_cq {
 	uint8_t *buf;
 	volatile uint32_t *dbrec; /* [0] consumer index, [1] arm word */
 	uint32_t pi;
+	uint32_t seen_ci;       /* consumer index when it was last looked at */
 	bool overrun;           /* a CQE found no room: the CQ is dead */
 	bool ignore_overrun;    /* cqc.oi */
 	uint32_t urgent_pi;     /* pi after the last error CQE, for solicited-only arming */

@@ -355,12 +355,10 @@ static int
 check_indirect(const struct use *use, uint64_t addr, uint64_t len)
 {
 	const struct emu_mkey *mkey = emu_mkey_find(use->acc->dev, use->key);
-	struct use dry = *use;
+	struct use dry = { .acc = use->acc, .need = use->need, .key = use->key };
 
 	if (mkey == NULL || mkey->mode == EMU_MKEY_MTT || mkey->mode == EMU_MKEY_MEMIC)
 		return 0;
-	dry.to = NULL;
-	dry.from = NULL;
 	return resolve(&dry, use->key, addr, len, 0);
 }
 

@@ -29,6 +29,7 @@
 #define FRAME_MAX 9216
 #define STALL_NS 100000000u     /* a program may not get a CPU for some time */
 #define DESCRIBED 8             /* bad frames that are reported one by one */
+#define KEPT 1024               /* frames; a power of two */
 
 struct wire_check {
 	struct emu_wire wire;
@@ -39,8 +40,9 @@ struct wire_check {
 	uint64_t stalled_since; /* emu_clock() when the window filled; 0 while it is open */
 	uint64_t next_expected; /* one more than the highest number seen */
 	uint8_t *seen;          /* one bit a number */
-	bool waiting;           /* out holds the frame of number sent */
-	uint8_t out[FRAME_MAX + 8];
+	bool waiting;           /* the frame of number sent is made */
+	uint8_t *kept;          /* the last KEPT frames, to compare with */
+	size_t stride;          /* from one to the next */
 	uint8_t want[FRAME_MAX + 8];
 };
 
@@ -124,6 +126,22 @@ make_frame(const struct wire_check *w, uint8_t *frame, uint64_t number)
 	fill_udp(udp, ip, w->bytes - ETH_LEN - IP_LEN, number);
 }
 
+static uint8_t *
+kept_frame(const struct wire_check *w, uint64_t number)
+{
+	return w->kept + (number & (KEPT - 1)) * w->stride;
+}
+
+/* The frame of a number that was sent: kept, or made again if it comes that late. */
+static const uint8_t *
+wanted_frame(struct wire_check *w, uint64_t number)
+{
+	if (w->sent - number <= KEPT - 1) /* one slot may hold a frame that waits */
+		return kept_frame(w, number);
+	make_frame(w, w->want, number);
+	return w->want;
+}
+
 static int
 check_open(struct emu_dev *dev, struct emu_wire **wire)
 {
@@ -140,12 +158,13 @@ check_open(struct emu_dev *dev, struct emu_wire **wire)
 	w = calloc(1, sizeof(*w));
 	if (w == NULL)
 		return -ENOMEM;
+	w->stride = (bytes + 8 + 63) / 64 * 64; /* make_frame() writes beyond the end */
+	w->kept = calloc(KEPT, w->stride);
 	w->seen = calloc(count / 8 + 1, 1);
-	if (w->seen == NULL) {
+	if (w->kept == NULL || w->seen == NULL) {
 		fprintf(stderr, "mlx5emu: --wire check:%llu: no memory for so many (ENOMEM)\n",
 			(unsigned long long)count);
-		free(w);
-		return -ENOMEM;
+		goto err_free;
 	}
 	w->wire.ops = &emu_wire_check;
 	w->wire.dev = dev;
@@ -153,6 +172,12 @@ check_open(struct emu_dev *dev, struct emu_wire **wire)
 	w->bytes = bytes;
 	*wire = &w->wire;
 	return 0;
+
+err_free:
+	free(w->seen);
+	free(w->kept);
+	free(w);
+	return -ENOMEM;
 }
 
 /*
@@ -200,12 +225,14 @@ check_poll(struct emu_wire *wire)
 	if (w->sent == w->count || !emu_wire_settled(wire->dev))
 		return false;
 	for (i = 0; i < EMU_WIRE_BURST && w->sent < w->count && window_open(w); i++) {
+		uint8_t *frame = kept_frame(w, w->sent);
+
 		if (!w->waiting)
-			make_frame(w, w->out, w->sent);
+			make_frame(w, frame, w->sent);
 		w->waiting = true;
 		/* What goes in may come out before this returns. */
 		w->sent++;
-		if (emu_steer_offer(wire->dev, w->out, w->bytes) != EMU_OFFER_TAKEN) {
+		if (emu_steer_offer(wire->dev, frame, w->bytes) != EMU_OFFER_TAKEN) {
 			w->sent--;
 			break;
 		}
@@ -232,14 +259,15 @@ describe(struct wire_check *w, const char *fmt, ...)
 }
 
 static void
-describe_difference(struct wire_check *w, uint64_t number, const uint8_t *frame)
+describe_difference(struct wire_check *w, uint64_t number, const uint8_t *frame,
+		    const uint8_t *want)
 {
 	size_t i = 0;
 
-	while (i < w->bytes - 1 && frame[i] == w->want[i])
+	while (i < w->bytes - 1 && frame[i] == want[i])
 		i++;
 	describe(w, "frame %llu, offset %zu: got 0x%02x, want 0x%02x",
-		 (unsigned long long)number, i, frame[i], w->want[i]);
+		 (unsigned long long)number, i, frame[i], want[i]);
 }
 
 /* Notes that a number came; false if it had come before. An altered one counts, too. */
@@ -263,6 +291,7 @@ static void
 check_transmit(struct emu_wire *wire, const uint8_t *frame, size_t len)
 {
 	struct wire_check *w = (struct wire_check *)wire;
+	const uint8_t *want;
 	uint64_t number;
 	bool fresh;
 
@@ -279,9 +308,9 @@ check_transmit(struct emu_wire *wire, const uint8_t *frame, size_t len)
 		return;
 	}
 	fresh = take_number(w, number);
-	make_frame(w, w->want, number);
-	if (memcmp(frame, w->want, len) != 0)
-		describe_difference(w, number, frame);
+	want = wanted_frame(w, number);
+	if (memcmp(frame, want, len) != 0)
+		describe_difference(w, number, frame, want);
 	else if (!fresh)
 		describe(w, "frame %llu came twice", (unsigned long long)number);
 }
@@ -305,6 +334,7 @@ check_close(struct emu_wire *wire)
 	struct wire_check *w = (struct wire_check *)wire;
 
 	free(w->seen);
+	free(w->kept);
 	free(w);
 }
 

@@ -159,10 +159,9 @@ device_first(void **state)
 	/* in any order back, the device comes first again */
 	for (i = 0; i < N; i++)
 		rte_mempool_put(mp, m[(i * 7 + 3) % N]);
-	for (i = 0; i < N; i++) {
-		assert_int_equal(rte_mempool_get(mp, (void **)&m[i]), 0);
+	assert_int_equal(rte_mempool_get_bulk(mp, (void **)m, N), 0);
+	for (i = 0; i < N; i++)
 		assert_int_equal(on_device(m[i]), i < slots);
-	}
 	rte_mempool_put_bulk(mp, (void **)m, N);
 	rte_mempool_free(mp);
 }

@@ -367,29 +367,29 @@ any_refused(char *origin, size_t len)
 }
 
 static bool
-rule_matches(const struct mpm_rule *rule, const char *pool, unsigned int room)
+rule_matches(const struct mpm_rule *rule, const char *pool, unsigned int room, bool internal)
 {
-	if (room < (rule->pools_given ? 1 : ROOM_MIN))
+	if (!rule->pools_given && (internal || room < ROOM_MIN))
 		return false;
-	return fnmatch(rule->pools, pool, 0) == 0;
+	return room != 0 && fnmatch(rule->pools, pool, 0) == 0;
 }
 
 static const struct mpm_rule *
-first_match(const char *pool, unsigned int room)
+first_match(const char *pool, unsigned int room, bool internal)
 {
 	const struct mpm_rule *rule;
 
 	TAILQ_FOREACH(rule, &vdev_rules, next)
-		if (rule_matches(rule, pool, room))
+		if (rule_matches(rule, pool, room, internal))
 			return rule;
 	TAILQ_FOREACH(rule, &env_rules, next)
-		if (rule_matches(rule, pool, room))
+		if (rule_matches(rule, pool, room, internal))
 			return rule;
 	return NULL;
 }
 
 int
-mpm_config_match(const char *pool, unsigned int room, struct mpm_rule *out)
+mpm_config_match(const char *pool, unsigned int room, bool internal, struct mpm_rule *out)
 {
 	char origin[RTE_DEV_NAME_MAX_LEN];
 	const struct mpm_rule *rule;
@@ -402,7 +402,7 @@ mpm_config_match(const char *pool, unsigned int room, struct mpm_rule *out)
 	}
 	rte_spinlock_lock(&lock);
 	none = TAILQ_EMPTY(&vdev_rules) && TAILQ_EMPTY(&env_rules);
-	rule = first_match(pool, room);
+	rule = first_match(pool, room, internal);
 	if (rule != NULL)
 		*out = *rule;
 	rte_spinlock_unlock(&lock);
@@ -411,5 +411,5 @@ mpm_config_match(const char *pool, unsigned int room, struct mpm_rule *out)
 	if (!none)
 		return 0;
 	rule_defaults(out, "defaults");
-	return rule_matches(out, pool, room) ? 1 : 0;
+	return rule_matches(out, pool, room, internal) ? 1 : 0;
 }

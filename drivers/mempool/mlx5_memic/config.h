@@ -22,6 +22,8 @@
 
 #include <rte_dev.h>
 
+struct rte_pmd_mlx5_memic_conf;
+
 #define MPM_DEV_NAME_LEN 64
 #define MPM_PATTERN_LEN 128
 #define MPM_SIZE_ALL UINT64_MAX
@@ -40,7 +42,7 @@ struct mpm_rule {
 	char origin[RTE_DEV_NAME_MAX_LEN]; /**< vdev name or MPM_ENV. */
 	char dev[MPM_DEV_NAME_LEN];        /**< Device; empty for the only one. */
 	char pools[MPM_PATTERN_LEN];       /**< Shell pattern of pool names. */
-	bool pools_given;                  /**< The pattern was named, so any data room will do. */
+	bool pools_given;                  /**< The pattern was named: any data room and owner will do. */
 	uint64_t size;                     /**< Bytes of device memory; MPM_SIZE_ALL. */
 	bool spill;                        /**< What does not fit lives in host memory. */
 	enum mpm_mkey mkey;
@@ -66,10 +68,28 @@ void mpm_config_remove(const char *origin);
  *
  * @param pool name of the pool.
  * @param room bytes of its data room.
+ * @param internal a driver makes the pool for itself: only rules that name pools count.
  * @param[out] rule copy of the rule.
  * @return 1 found, 0 no rule matches; -EINVAL when a rule was refused, logged.
  */
-int mpm_config_match(const char *pool, unsigned int room, struct mpm_rule *rule);
+int mpm_config_match(const char *pool, unsigned int room, bool internal, struct mpm_rule *rule);
+
+/**
+ * Check the configuration that an application gave for a pool.
+ *
+ * @param conf configuration.
+ * @param pool name of the pool, for the log.
+ * @return 0; -EINVAL, logged.
+ */
+int mpm_config_check(const struct rte_pmd_mlx5_memic_conf *conf, const char *pool);
+
+/**
+ * Turn a configuration into a rule.
+ *
+ * @return 0; -EINVAL, logged.
+ */
+int mpm_config_of_conf(const struct rte_pmd_mlx5_memic_conf *conf, const char *pool,
+		       struct mpm_rule *rule);
 
 /** Name of an mkey= value. */
 const char *mpm_mkey_name(enum mpm_mkey mkey);

@@ -54,6 +54,7 @@ nic_of_context(struct ibv_context *ctx)
 	bus_address(ctx->device, nic->address, sizeof(nic->address));
 	nic->ctx = ctx;
 	LIST_INIT(&nic->pds);
+	LIST_INIT(&nic->regions);
 	TAILQ_INSERT_TAIL(&nics, nic, next);
 	return nic;
 }
@@ -100,6 +101,17 @@ mpm_devices_pd_gone(struct ibv_pd *pd)
 	return NULL;
 }
 
+struct ibv_pd *
+mpm_devices_pd_left(const struct ibv_context *ctx)
+{
+	struct mpm_nic *nic;
+
+	TAILQ_FOREACH(nic, &nics, next)
+		if (nic->ctx == ctx && !LIST_EMPTY(&nic->pds))
+			return LIST_FIRST(&nic->pds)->pd;
+	return NULL;
+}
+
 void
 mpm_devices_closed(struct ibv_context *ctx)
 {
@@ -119,7 +131,7 @@ mpm_nic_put(struct mpm_nic *nic)
 {
 	struct mpm_pd *entry;
 
-	if (nic->ctx != NULL || nic->region != NULL)
+	if (nic->ctx != NULL || !LIST_EMPTY(&nic->regions))
 		return;
 	while ((entry = LIST_FIRST(&nic->pds)) != NULL) {
 		LIST_REMOVE(entry, next);
@@ -139,6 +151,17 @@ address_is(const char *address, const char *name)
 		return true;
 	return strncmp(address, domain, strlen(domain)) == 0 &&
 		strcasecmp(address + strlen(domain), name) == 0;
+}
+
+const struct mpm_nic *
+mpm_devices_at(const char *address)
+{
+	const struct mpm_nic *nic;
+
+	TAILQ_FOREACH(nic, &nics, next)
+		if (mpm_nic_alive(nic) && address_is(nic->address, address))
+			return nic;
+	return NULL;
 }
 
 static void

@@ -36,7 +36,7 @@ struct mpm_nic {
 	char address[MPM_DEV_NAME_LEN]; /**< PCI or auxiliary bus address. */
 	struct ibv_context *ctx;        /**< Context of the PMD; NULL once it was closed. */
 	LIST_HEAD(mpm_pds, mpm_pd) pds; /**< PDs of the PMD; none: the device is gone. */
-	struct mpm_region *region;      /**< Device memory, or NULL. */
+	LIST_HEAD(mpm_nic_regions, mpm_region) regions; /**< Device memory. */
 };
 
 /** The PMD has got a PD. */
@@ -48,6 +48,9 @@ void mpm_devices_pd_made(struct ibv_pd *pd);
  * @return the device when this was its last PD, else NULL.
  */
 struct mpm_nic *mpm_devices_pd_gone(struct ibv_pd *pd);
+
+/** A PD of a context that is still known, or NULL. */
+struct ibv_pd *mpm_devices_pd_left(const struct ibv_context *ctx);
 
 /** The PMD has closed a context. */
 void mpm_devices_closed(struct ibv_context *ctx);
@@ -66,10 +69,13 @@ bool mpm_nic_alive(const struct mpm_nic *nic);
  */
 int mpm_devices_find(const char *dev, struct mpm_nic **nic, char *why, size_t why_len);
 
+/** The open device at a bus address, or NULL. */
+const struct mpm_nic *mpm_devices_at(const char *address);
+
 /** EAL's device of a NIC, or NULL. */
 struct rte_device *mpm_nic_eal_device(const struct mpm_nic *nic);
 
-/** Forget a device that is closed and holds no region. */
+/** Forget a device that is closed and has no region. */
 void mpm_nic_put(struct mpm_nic *nic);
 
 #endif /* MPM_DEVICES_H */

@@ -11,8 +11,8 @@
 
 #include "config.h"
 #include "control.h"
+#include "hooks.h"
 #include "log.h"
-#include "mr_hook.h"
 #include "ops.h"
 #include "pool.h"
 #include "region.h"

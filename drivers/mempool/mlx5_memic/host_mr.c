@@ -12,7 +12,10 @@
 #include <rte_common.h>
 #include <rte_mempool.h>
 
+#include <memic.h>
+
 #include "host_mr.h"
+#include "log.h"
 #include "pool.h"
 
 /** Memory of a pool without gaps, in whole pages, and its outermost host-tier objects. */
@@ -236,26 +239,86 @@ mpm_host_mr_reg(struct ibv_pd *pd, uintptr_t addr, size_t len, unsigned int acce
 	return touched;
 }
 
+/* Deregister one that nobody holds. */
+static int
+mr_release(struct host_mr *m)
+{
+	int err = m->real == NULL ? 0 : ibv_dereg_mr(m->real);
+
+	/* after a removal of the device EIO means that it is gone already */
+	if (err != 0 && err != EIO)
+		return err;
+	LIST_REMOVE(m, next);
+	free(m);
+	return 0;
+}
+
+static void
+tell_kept(const struct host_mr *m, int err)
+{
+	MPM_LOG(ERR, "ibv_dereg_mr of %zu bytes at %p on %s: %s: kept for another try before the "
+		"PD goes", m->mr.length, m->mr.addr,
+		ibv_get_device_name(m->mr.context->device), memic_errno_name(err));
+}
+
 bool
-mpm_host_mr_dereg(struct ibv_mr *mr, int *ret)
+mpm_host_mr_dereg(struct ibv_mr *mr)
 {
 	struct host_mr *m;
+	int err;
 
-	*ret = 0;
 	pthread_mutex_lock(&lock);
 	LIST_FOREACH(m, &mrs, next)
 		if (&m->mr == mr)
 			break;
-	if (m != NULL && --m->refs == 0) {
-		*ret = ibv_dereg_mr(m->real);
-		/* the caller still holds it then, and may try again */
-		if (*ret != 0) {
-			m->refs++;
-		} else {
-			LIST_REMOVE(m, next);
-			free(m);
-		}
+	if (m != NULL && m->refs > 0 && --m->refs == 0) {
+		err = mr_release(m);
+		if (err != 0)
+			tell_kept(m, err);
 	}
 	pthread_mutex_unlock(&lock);
 	return m != NULL;
+}
+
+void
+mpm_host_mr_drop_pd(const struct ibv_pd *pd)
+{
+	struct host_mr *m, *after;
+
+	pthread_mutex_lock(&lock);
+	for (m = LIST_FIRST(&mrs); m != NULL; m = after) {
+		after = LIST_NEXT(m, next);
+		if (m->refs == 0 && m->mr.pd == pd)
+			mr_release(m);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void
+mr_abandon(struct host_mr *m)
+{
+	int err = ibv_dereg_mr(m->real);
+
+	if (err != 0 && err != EIO)
+		MPM_LOG(ERR, "ibv_dereg_mr of %zu bytes at %p: %s: given up until the process ends",
+			m->mr.length, m->mr.addr, memic_errno_name(err));
+	m->real = NULL;
+	m->mr.pd = NULL;
+	m->mr.context = NULL;
+	if (m->refs == 0)
+		mr_release(m);
+}
+
+void
+mpm_host_mr_abandon(const struct ibv_context *ctx)
+{
+	struct host_mr *m, *after;
+
+	pthread_mutex_lock(&lock);
+	for (m = LIST_FIRST(&mrs); m != NULL; m = after) {
+		after = LIST_NEXT(m, next);
+		if (m->mr.context == ctx)
+			mr_abandon(m);
+	}
+	pthread_mutex_unlock(&lock);
 }

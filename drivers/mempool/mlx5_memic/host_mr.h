@@ -58,11 +58,17 @@ bool mpm_host_mr_reg(struct ibv_pd *pd, uintptr_t addr, size_t len, unsigned int
 		     struct ibv_mr **mr);
 
 /**
- * Take back an answer of mpm_host_mr_reg().
+ * Take back an answer of mpm_host_mr_reg(). The PMD forgets an MR whatever the answer, so
+ * one that cannot be deregistered is kept for another try.
  *
- * @param[out] ret what to answer.
  * @return whether it was one.
  */
-bool mpm_host_mr_dereg(struct ibv_mr *mr, int *ret);
+bool mpm_host_mr_dereg(struct ibv_mr *mr);
+
+/** Try once more what could not be deregistered on a PD that is about to go. */
+void mpm_host_mr_drop_pd(const struct ibv_pd *pd);
+
+/** A context is about to be closed: last try, after which nothing of it is touched. */
+void mpm_host_mr_abandon(const struct ibv_context *ctx);
 
 #endif /* MPM_HOST_MR_H */

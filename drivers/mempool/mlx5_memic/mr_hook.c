@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,16 +15,15 @@
 #include <memic.h>
 
 #include <rte_common.h>
-#include <rte_string_fns.h>
 
 #include "control.h"
 #include "devices.h"
+#include "hooks.h"
 #include "host_mr.h"
 #include "log.h"
 #include "mr_hook.h"
-#include "plt_hook.h"
+#include "pool_hook.h"
 #include "region.h"
-#include "walk_hook.h"
 
 /** The answer to registrations on one PD. The PMD keeps a pointer to the ibv_mr. */
 struct key {
@@ -41,13 +39,6 @@ struct key {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static LIST_HEAD(keys, key) keys = LIST_HEAD_INITIALIZER(keys);
 static TAILQ_HEAD(mpm_regions, mpm_region) regions = TAILQ_HEAD_INITIALIZER(regions);
-static char reason[256];
-
-const char *
-mpm_hooks_reason(void)
-{
-	return reason;
-}
 
 /* ---- keys, with the key lock held ---- */
 
@@ -115,6 +106,26 @@ key_destroy(struct key *k)
 	return 0;
 }
 
+/* Destroy the keys on PDs of a context, or forget about them. */
+static void
+keys_abandon(const struct ibv_context *ctx)
+{
+	struct key *k, *after;
+
+	pthread_mutex_lock(&lock);
+	for (k = LIST_FIRST(&keys); k != NULL; k = after) {
+		after = LIST_NEXT(k, next);
+		if (k->pd == NULL || k->pd->context != ctx)
+			continue;
+		if (k->mkey != NULL && memic_mkey_destroy(k->mkey) != 0)
+			MPM_LOG(ERR, "key 0x%x is given up, its device memory stays taken until "
+				"the process ends: %s", k->mr.lkey, memic_last_error());
+		k->mkey = NULL;
+		key_destroy(k);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 static struct mpm_region *
 region_touched(uintptr_t addr, size_t len)
 {
@@ -175,8 +186,9 @@ region_reg(struct mpm_region *r, struct ibv_pd *pd, uintptr_t addr, size_t len)
 
 /* ---- the PMD's calls ---- */
 
-static struct ibv_mr *
-reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t len, uint64_t iova, unsigned int access)
+struct ibv_mr *
+mpm_hook_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t len, uint64_t iova,
+		      unsigned int access)
 {
 	struct ibv_mr *mr = NULL;
 	struct mpm_region *r;
@@ -193,8 +205,8 @@ reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t len, uint64_t iova, unsigned 
 	return mr;
 }
 
-static int
-dereg_mr(struct ibv_mr *mr)
+int
+mpm_hook_dereg_mr(struct ibv_mr *mr)
 {
 	struct key *k;
 	int ret = 0;
@@ -207,28 +219,38 @@ dereg_mr(struct ibv_mr *mr)
 	if (k != NULL && k->refs > 0 && --k->refs == 0 && k->region == NULL)
 		key_destroy(k);
 	pthread_mutex_unlock(&lock);
-	if (k == NULL && !mpm_host_mr_dereg(mr, &ret))
+	if (k == NULL && !mpm_host_mr_dereg(mr))
 		ret = ibv_dereg_mr(mr);
 	return ret;
 }
 
-static struct ibv_pd *
-alloc_pd(struct ibv_context *ctx)
+static void
+pd_made(struct ibv_pd *pd)
+{
+	mpm_devices_pd_made(pd);
+	/* the drivers that EAL loads are there by now */
+	mpm_control_lock();
+	mpm_pool_hook_install();
+	mpm_control_unlock();
+}
+
+struct ibv_pd *
+mpm_hook_alloc_pd(struct ibv_context *ctx)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(ctx);
 
 	if (pd != NULL)
-		mpm_devices_pd_made(pd);
+		pd_made(pd);
 	return pd;
 }
 
-static struct ibv_pd *
-import_pd(struct ibv_context *ctx, uint32_t handle)
+struct ibv_pd *
+mpm_hook_import_pd(struct ibv_context *ctx, uint32_t handle)
 {
 	struct ibv_pd *pd = ibv_import_pd(ctx, handle);
 
 	if (pd != NULL)
-		mpm_devices_pd_made(pd);
+		pd_made(pd);
 	return pd;
 }
 
@@ -237,17 +259,18 @@ pd_gone(struct ibv_pd *pd)
 {
 	struct mpm_nic *nic = mpm_devices_pd_gone(pd);
 
-	if (nic != NULL && nic->region != NULL)
-		mpm_region_device_gone(nic->region);
+	if (nic != NULL)
+		mpm_region_device_gone(nic);
 }
 
-static int
-dealloc_pd(struct ibv_pd *pd)
+int
+mpm_hook_dealloc_pd(struct ibv_pd *pd)
 {
 	int ret;
 
 	mpm_control_lock();
 	mpm_keys_drop_pd(pd);
+	mpm_host_mr_drop_pd(pd);
 	ret = ibv_dealloc_pd(pd);
 	if (ret == 0)
 		pd_gone(pd);
@@ -256,23 +279,47 @@ dealloc_pd(struct ibv_pd *pd)
 }
 
 /* What the PMD calls instead of ibv_dealloc_pd() for a PD that it imported. */
-static void
-unimport_pd(struct ibv_pd *pd)
+void
+mpm_hook_unimport_pd(struct ibv_pd *pd)
 {
 	mpm_control_lock();
 	mpm_keys_drop_pd(pd);
+	mpm_host_mr_drop_pd(pd);
 	ibv_unimport_pd(pd);
 	pd_gone(pd);
 	mpm_control_unlock();
 }
 
-static int
-close_device(struct ibv_context *ctx)
+/*
+ * Keys and PDs of a context cannot be touched any more once it is closed, so what could
+ * not be destroyed before is tried again now, and then given up: the kernel takes it at
+ * the end of the process.
+ */
+static void
+last_chance(struct ibv_context *ctx)
+{
+	struct ibv_pd *pd;
+	int err;
+
+	keys_abandon(ctx);
+	mpm_host_mr_abandon(ctx);
+	while ((pd = mpm_devices_pd_left(ctx)) != NULL) {
+		err = ibv_dealloc_pd(pd);
+		if (err != 0)
+			MPM_LOG(ERR, "%s: a PD that the mlx5 driver could not deallocate is given "
+				"up: %s", ibv_get_device_name(ctx->device), memic_errno_name(err));
+		pd_gone(pd);
+	}
+}
+
+int
+mpm_hook_close_device(struct ibv_context *ctx)
 {
 	int ret;
 
-	/* held over both, as the next context may get the address of this one */
+	/* held over all, as the next context may get the address of this one */
 	mpm_control_lock();
+	last_chance(ctx);
 	ret = ibv_close_device(ctx);
 	mpm_devices_closed(ctx);
 	mpm_control_unlock();
@@ -339,57 +386,5 @@ mpm_keys_withdraw(struct mpm_region *region)
 	if (ret == 0)
 		TAILQ_REMOVE(&regions, region, next);
 	pthread_mutex_unlock(&lock);
-	return ret;
-}
-
-static bool
-is_glue(const char *object)
-{
-	return strncmp(object, MPM_GLUE, strlen(MPM_GLUE)) == 0;
-}
-
-static int
-divert_verbs(char *why, size_t why_len)
-{
-	static struct mpm_plt_hook hooks[] = {
-		{ .symbol = "ibv_reg_mr_iova2", .replacement = reg_mr_iova2,
-		  .genuine = ibv_reg_mr_iova2 },
-		{ .symbol = "ibv_dereg_mr", .replacement = dereg_mr, .genuine = ibv_dereg_mr },
-		{ .symbol = "ibv_alloc_pd", .replacement = alloc_pd, .genuine = ibv_alloc_pd },
-		{ .symbol = "ibv_import_pd", .replacement = import_pd, .genuine = ibv_import_pd },
-		{ .symbol = "ibv_dealloc_pd", .replacement = dealloc_pd,
-		  .genuine = ibv_dealloc_pd },
-		{ .symbol = "ibv_unimport_pd", .replacement = unimport_pd,
-		  .genuine = ibv_unimport_pd },
-		{ .symbol = "ibv_close_device", .replacement = close_device,
-		  .genuine = ibv_close_device },
-	};
-	unsigned int i;
-	int ret;
-
-	ret = mpm_plt_divert(hooks, RTE_DIM(hooks), is_glue, why, why_len);
-	for (i = 0; i < RTE_DIM(hooks) && ret == 0; i++) {
-		if (hooks[i].slots != 0)
-			continue;
-		snprintf(why, why_len, "%s of " MPM_GLUE " is not there to be diverted (ENOTSUP); "
-			 "an mlx5 driver linked statically, or with its verbs in a glue library, "
-			 "has no such slot", hooks[i].symbol);
-		ret = -ENOTSUP;
-	}
-	return ret;
-}
-
-int
-mpm_hooks_install(void)
-{
-	char why[sizeof(reason)] = "";
-	int ret;
-
-	ret = divert_verbs(why, sizeof(why));
-	if (ret == 0)
-		ret = mpm_walk_hook_install(why, sizeof(why));
-	if (ret != 0 && strcmp(why, reason) != 0)
-		MPM_LOG(ERR, "%s: no pool gets device memory", why);
-	strlcpy(reason, why, sizeof(reason));
 	return ret;
 }

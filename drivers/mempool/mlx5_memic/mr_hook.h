@@ -17,21 +17,7 @@
 
 #include <infiniband/verbs.h>
 
-/** Start of the names of the objects through which the PMD calls verbs. */
-#define MPM_GLUE "librte_common_mlx5"
-
 struct mpm_region;
-
-/**
- * Put the hooks in place, or check that they still are.
- *
- * @return 0; otherwise -ENOTSUP or what mpm_plt_divert() gave, with the reason logged
- *         once and kept for mpm_hooks_reason().
- */
-int mpm_hooks_install(void);
-
-/** Why the hooks are not in place; "" where they are. */
-const char *mpm_hooks_reason(void);
 
 /** Let the hooks answer for a region. */
 void mpm_keys_publish(struct mpm_region *region);

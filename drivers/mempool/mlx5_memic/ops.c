@@ -2,122 +2,186 @@
  * Copyright(c) 2026 The dpdk-memic authors
  */
 
-/*
- * Objects in the pool lie in one array: the device tier grows from its start, the host
- * tier from its end, both last in first out. A get takes from the device tier first,
- * so that slots on the device are not idle while host buffers are in use.
- */
-
 #include <errno.h>
-#include <string.h>
 
 #include <rte_mempool.h>
+#include <rte_ring.h>
 
+#include "cache.h"
 #include "log.h"
 #include "ops.h"
 #include "pin.h"
 #include "pool.h"
 
-static void
-store_push(const struct mpm_pool *p, struct mpm_store *s, void * const *objs, unsigned int n)
-{
-	unsigned int dev_n = s->dev_n;
-	unsigned int host_n = s->host_n;
-	unsigned int i;
+/* ---- lcores with a cache ---- */
 
-	for (i = 0; i < n; i++) {
-		if (mpm_pool_is_dev(p, objs[i]))
-			s->objs[dev_n++] = objs[i];
-		else
-			s->objs[s->cap - ++host_n] = objs[i];
+/*
+ * The objects of a burst are most often of one tier, and there is most often room. What
+ * is else is left to mpm_cache_put_any(); what was written past a top by then is void.
+ */
+static __rte_always_inline void
+cache_put(struct mpm_pool *p, struct mpm_cache *c, void * const *objs, unsigned int n)
+{
+	bool dev = mpm_pool_is_dev(p, objs[0]);
+	unsigned int top = dev ? c->dev_n : c->host_n;
+	unsigned int puts = c->puts + n;
+
+	if (unlikely(!mpm_copy_uniform((dev ? c->dev : c->host) + top, objs, n, p->tier_end)) ||
+	    unlikely(MPM_PEEK(p->store.stirred) == 0)) {
+		mpm_cache_put_any(p, c, objs, n);
+		return;
 	}
-	__atomic_store_n(&s->dev_n, dev_n, __ATOMIC_RELAXED);
-	__atomic_store_n(&s->host_n, host_n, __ATOMIC_RELAXED);
+	top += n;
+	c->run = 0;
+	c->puts = puts;
+	if (dev) {
+		MPM_POKE(c->dev_n, top);
+		if (unlikely(top > p->caches.dev_max) || unlikely(puts > MPM_RUN))
+			mpm_cache_trim(p, c);
+	} else {
+		MPM_POKE(c->host_n, top);
+		if (unlikely(top > p->caches.host_max))
+			mpm_cache_trim(p, c);
+	}
 }
 
-static void
-store_pop(struct mpm_store *s, void **objs, unsigned int n)
+static __rte_always_inline int
+cache_get(struct mpm_pool *p, struct mpm_cache *c, void **objs, unsigned int n)
 {
-	unsigned int dev = RTE_MIN(n, s->dev_n);
-	unsigned int host = n - dev;
+	unsigned int left;
 
-	memcpy(objs, &s->objs[s->dev_n - dev], dev * sizeof(*objs));
-	memcpy(objs + dev, &s->objs[s->cap - s->host_n], host * sizeof(*objs));
-	__atomic_store_n(&s->dev_n, s->dev_n - dev, __ATOMIC_RELAXED);
-	__atomic_store_n(&s->host_n, s->host_n - host, __ATOMIC_RELAXED);
+	/* somebody who gets so much without a put may be filling a ring */
+	if (unlikely(c->run > MPM_RUN / 2))
+		return mpm_cache_get_any(p, c, objs, n);
+	if (likely(c->dev_n >= n)) {
+		left = c->dev_n - n;
+		mpm_copy(objs, c->dev + left, n);
+		MPM_POKE(c->dev_n, left);
+		MPM_POKE(c->got_dev, c->got_dev + n);
+	} else if (c->dev_n == 0 && c->host_n >= n && MPM_PEEK(p->store.dev_n) == 0) {
+		left = c->host_n - n;
+		mpm_copy(objs, c->host + left, n);
+		MPM_POKE(c->host_n, left);
+		MPM_POKE(c->got_host, c->got_host + n);
+	} else {
+		return mpm_cache_get_any(p, c, objs, n);
+	}
+	c->puts = 0;
+	c->run += n;
+	return 0;
 }
+
+/* ---- all others ---- */
 
 /* All or nothing. Bulk calls of rte_ring give 0 both for none asked and for failure. */
+static __rte_noinline int
+shared_put(struct mpm_pool *p, void * const *objs, unsigned int n)
+{
+	if (p->ring != NULL)
+		return rte_ring_mp_enqueue_bulk(p->ring, objs, n, NULL) == 0 ? -ENOBUFS : 0;
+	return mpm_store_put(&p->store, objs, n);
+}
+
+static __rte_noinline int
+shared_get(struct mpm_pool *p, void **objs, unsigned int n)
+{
+	if (p->ring != NULL)
+		return rte_ring_mc_dequeue_bulk(p->ring, objs, n, NULL) == 0 ? -ENOBUFS : 0;
+	if (unlikely(__atomic_load_n(&p->state, __ATOMIC_ACQUIRE) > MPM_PINNED))
+		mpm_pin_first_get(p->mp, p);
+	return mpm_store_get(&p->store, objs, n);
+}
+
+/* ---- ops ---- */
+
+/*
+ * Numbers known to the compiler make straight code for the most frequent ones. Apart from
+ * each other, as otherwise the simplest of them saves the registers that all others need.
+ */
+static __rte_noinline int
+put_one(struct mpm_pool *p, struct mpm_cache *c, void * const *objs)
+{
+	cache_put(p, c, objs, 1);
+	return 0;
+}
+
+static __rte_noinline int
+put_block(struct mpm_pool *p, struct mpm_cache *c, void * const *objs)
+{
+	cache_put(p, c, objs, MPM_BLOCK);
+	return 0;
+}
+
+static __rte_noinline int
+put_few(struct mpm_pool *p, struct mpm_cache *c, void * const *objs, unsigned int n)
+{
+	if (likely(n != 0 && n < MPM_BLOCK))
+		cache_put(p, c, objs, n);
+	else
+		mpm_cache_put_any(p, c, objs, n);
+	return 0;
+}
+
 static int
 enqueue(struct rte_mempool *mp, void * const *objs, unsigned int n)
 {
 	struct mpm_pool *p = mp->pool_data;
-	struct mpm_store *s;
-	int ret = -ENOBUFS;
+	struct mpm_cache *c;
 
 	if (unlikely(!mpm_pool_valid(p)))
 		return -EINVAL;
-	s = &p->store;
-	rte_spinlock_lock(&s->lock);
-	if (likely(n != 0 && n <= s->cap - s->dev_n - s->host_n)) {
-		store_push(p, s, objs, n);
-		ret = 0;
-	}
-	rte_spinlock_unlock(&s->lock);
-	return ret;
+	c = mpm_cache_mine(&p->caches);
+	if (unlikely(c == NULL))
+		return shared_put(p, objs, n);
+	if (n == 1)
+		return put_one(p, c, objs);
+	return n == MPM_BLOCK ? put_block(p, c, objs) : put_few(p, c, objs, n);
+}
+
+static __rte_noinline int
+get_one(struct mpm_pool *p, struct mpm_cache *c, void **objs)
+{
+	return cache_get(p, c, objs, 1);
+}
+
+static __rte_noinline int
+get_block(struct mpm_pool *p, struct mpm_cache *c, void **objs)
+{
+	return cache_get(p, c, objs, MPM_BLOCK);
+}
+
+static __rte_noinline int
+get_few(struct mpm_pool *p, struct mpm_cache *c, void **objs, unsigned int n)
+{
+	return cache_get(p, c, objs, n);
 }
 
 static int
 dequeue(struct rte_mempool *mp, void **objs, unsigned int n)
 {
 	struct mpm_pool *p = mp->pool_data;
-	struct mpm_store *s;
-	int ret = -ENOBUFS;
+	struct mpm_cache *c;
 
 	if (unlikely(!mpm_pool_valid(p)))
 		return -ENOBUFS;
-	if (unlikely(__atomic_load_n(&p->state, __ATOMIC_ACQUIRE) > MPM_PINNED))
-		mpm_pin_first_get(mp, p);
-	s = &p->store;
-	rte_spinlock_lock(&s->lock);
-	if (likely(n != 0 && n <= s->dev_n + s->host_n)) {
-		store_pop(s, objs, n);
-		ret = 0;
-	}
-	rte_spinlock_unlock(&s->lock);
-	return ret;
-}
-
-void
-mpm_store_counts(const struct mpm_pool *p, unsigned int *dev, unsigned int *host)
-{
-	*dev = __atomic_load_n(&p->store.dev_n, __ATOMIC_RELAXED);
-	*host = __atomic_load_n(&p->store.host_n, __ATOMIC_RELAXED);
+	c = mpm_cache_mine(&p->caches);
+	if (unlikely(c == NULL))
+		return shared_get(p, objs, n);
+	if (n == 1)
+		return get_one(p, c, objs);
+	return n == MPM_BLOCK ? get_block(p, c, objs) : get_few(p, c, objs, n);
 }
 
 static unsigned int
 get_count(const struct rte_mempool *mp)
 {
 	const struct mpm_pool *p = mp->pool_data;
-	unsigned int dev, host;
+	struct mpm_where where;
 
 	if (unlikely(!mpm_pool_valid(p)))
 		return 0;
-	mpm_store_counts(p, &dev, &host);
-	return dev + host;
-}
-
-void
-mpm_store_resplit(struct mpm_pool *p, void **scratch)
-{
-	struct mpm_store *s = &p->store;
-	unsigned int n;
-
-	rte_spinlock_lock(&s->lock);
-	n = s->dev_n + s->host_n;
-	store_pop(s, scratch, n);
-	store_push(p, s, scratch, n);
-	rte_spinlock_unlock(&s->lock);
+	mpm_cache_where(p, &where);
+	return where.dev_free + where.host_free;
 }
 
 static const struct rte_mempool_ops mpm_ops = {

@@ -8,20 +8,20 @@
 
 #include <rte_common.h>
 #include <rte_eal.h>
-#include <rte_lcore.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 #include <rte_pause.h>
 
+#include "cache.h"
 #include "control.h"
 #include "devices.h"
 #include "host_mr.h"
 #include "log.h"
-#include "ops.h"
 #include "pin.h"
 #include "pool.h"
 #include "region.h"
+#include "wake.h"
 
 /** Walks over a pool of which only some mbufs are initialised, until it is given up. */
 #define TRIES_MAX 16
@@ -72,8 +72,8 @@ mpm_pin_orphan(struct mpm_pool *p)
 
 /* ---- pinning ---- */
 
-static int
-by_address(const void *a, const void *b)
+int
+mpm_by_address(const void *a, const void *b)
 {
 	uintptr_t x = (uintptr_t)*(void *const *)a;
 	uintptr_t y = (uintptr_t)*(void *const *)b;
@@ -84,7 +84,7 @@ by_address(const void *a, const void *b)
 static int
 dev_index(const struct mpm_pool *p, const void *obj)
 {
-	void **found = bsearch(&obj, p->dev_objs, p->slots, sizeof(*p->dev_objs), by_address);
+	void **found = bsearch(&obj, p->dev_objs, p->slots, sizeof(*p->dev_objs), mpm_by_address);
 
 	return found == NULL ? -1 : (int)(found - p->dev_objs);
 }
@@ -139,8 +139,7 @@ set_tier(struct mpm_pool *p, const struct roll *roll)
 
 	for (i = 0; i < p->slots; i++)
 		p->dev_objs[i] = roll->objs[i];
-	p->tier_lo = (uintptr_t)roll->objs[0];
-	p->tier_span = (uintptr_t)roll->objs[p->slots - 1] - p->tier_lo + 1;
+	p->tier_end = (uintptr_t)roll->objs[p->slots - 1] + 1;
 }
 
 /* Only one thread gets here. */
@@ -151,12 +150,12 @@ pin_all(struct rte_mempool *mp, struct mpm_pool *p, struct roll *roll)
 	int ret;
 
 	if (!roll->ascending)
-		qsort(roll->objs, roll->n, sizeof(*roll->objs), by_address);
+		qsort(roll->objs, roll->n, sizeof(*roll->objs), mpm_by_address);
 	ret = mpm_host_mr_publish(mp, p, roll->objs, roll->n);
 	if (ret != 0)
 		return ret;
 	set_tier(p, roll);
-	mpm_store_resplit(p, roll->objs);
+	mpm_store_resplit(&p->store, p->tier_end, roll->objs);
 	rte_mempool_obj_iter(mp, pin_cb, p);
 	priv->flags |= RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF;
 	MPM_LOG(DEBUG, "pool %s: %u mbufs pinned, %u in device memory", mp->name, roll->n,
@@ -222,6 +221,8 @@ try_pin(struct rte_mempool *mp, struct mpm_pool *p)
 	} else if (__atomic_compare_exchange_n(&p->state, &state, MPM_PINNING, false,
 					       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 		ret = pin_all(mp, p, &roll);
+		if (ret == 0)
+			mpm_cache_open(p);
 		__atomic_store_n(&p->state, ret == 0 ? MPM_PINNED : MPM_NEW, __ATOMIC_RELEASE);
 	}
 	free(roll.objs);
@@ -287,6 +288,7 @@ give_up(struct rte_mempool *mp, struct mpm_pool *p, int err)
 		"no memory to sort its buffers (ENOMEM)" :
 		"it is in use before all its buffers were added and initialised");
 	mpm_pool_release(p);
+	mpm_cache_open(p);
 }
 
 void
@@ -306,47 +308,6 @@ mpm_pin_first_get(struct rte_mempool *mp, struct mpm_pool *p)
 
 /* ---- before the pool is freed ---- */
 
-static unsigned int
-mark_home(struct mpm_pool *p, void * const *objs, unsigned int n)
-{
-	unsigned int marked = 0;
-	unsigned int i;
-	int k;
-
-	for (i = 0; i < n; i++) {
-		k = mpm_pool_is_dev(p, objs[i]) ? dev_index(p, objs[i]) : -1;
-		if (k < 0 || p->home[k] != 0)
-			continue;
-		p->home[k] = 1;
-		marked++;
-	}
-	return marked;
-}
-
-/* The objects in the pool are those in the store and in the caches of the lcores. */
-static void
-roll_call(struct rte_mempool *mp, struct mpm_pool *p)
-{
-	unsigned int in = p->store.dev_n + p->store.host_n;
-	unsigned int home, lcore;
-
-	p->home = rte_zmalloc("mlx5_memic_pool", p->slots, 0);
-	if (p->home == NULL)
-		return;
-	home = mark_home(p, p->store.objs, p->store.dev_n);
-	for (lcore = 0; mp->cache_size != 0 && lcore < RTE_MAX_LCORE; lcore++) {
-		home += mark_home(p, mp->local_cache[lcore].objs, mp->local_cache[lcore].len);
-		in += mp->local_cache[lcore].len;
-	}
-	p->out = mp->populated_size - RTE_MIN(in, mp->populated_size);
-	if (home == p->slots)
-		return;
-	MPM_LOG(ERR, "pool %s is freed with %u of its %u buffers still out, %u of them in device "
-		"memory of %s: their slots stay out of use until the device is closed. Stop ports "
-		"and free all mbufs before rte_mempool_free()", mp->name, p->out,
-		mp->populated_size, p->slots - home, p->region->nic->name);
-}
-
 /*
  * rte_mempool_free() takes all objects out and frees their memory before it calls ops
  * free, so this is the last moment to see who is at home.
@@ -360,7 +321,7 @@ on_event(enum rte_mempool_event event, struct rte_mempool *mp, void *arg __rte_u
 		return;
 	mpm_control_lock();
 	if (p->state == MPM_PINNED)
-		roll_call(mp, p);
+		mpm_wake_prepare(mp, p);
 	else
 		/* nothing is to be pinned by the gets that are to come */
 		p->state = MPM_PLAIN;

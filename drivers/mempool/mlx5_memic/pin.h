@@ -34,6 +34,9 @@ void mpm_pin_after_walk(struct rte_mempool *mp, struct mpm_pool *p);
 /** The same before the first get, for programs whose walks are not diverted. */
 void mpm_pin_first_get(struct rte_mempool *mp, struct mpm_pool *p);
 
+/** Compare two pointers in an array, as bsearch(3) and qsort(3) want it. */
+int mpm_by_address(const void *a, const void *b);
+
 /**
  * Take the sting out of mbufs that are still out of a freed pool: their free callbacks
  * do nothing from now on. The callbacks' memory is given away and never freed.

@@ -17,14 +17,17 @@
 
 #include <memic.h>
 
+#include "cache.h"
 #include "control.h"
 #include "devices.h"
+#include "hooks.h"
 #include "host_mr.h"
 #include "log.h"
-#include "mr_hook.h"
 #include "pin.h"
 #include "pool.h"
+#include "pool_hook.h"
 #include "region.h"
+#include "wake.h"
 
 static TAILQ_HEAD(mpm_pools, mpm_pool) pools = TAILQ_HEAD_INITIALIZER(pools);
 
@@ -35,13 +38,18 @@ static TAILQ_HEAD(mpm_pools, mpm_pool) pools = TAILQ_HEAD_INITIALIZER(pools);
  * consistent with the size of the objects is taken for a pool of packet buffers.
  */
 static const struct rte_pktmbuf_pool_private *
-pktmbuf_private(struct rte_mempool *mp)
+pktmbuf_private(struct rte_mempool *mp, const char **why)
 {
 	const struct rte_pktmbuf_pool_private *priv = rte_mempool_get_priv(mp);
 	size_t size;
 
+	*why = "it is not a pool of packet buffers";
 	if (mp->private_data_size < sizeof(*priv) || mp->elt_size < sizeof(struct rte_mbuf))
 		return NULL;
+	if (priv->flags == RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF)
+		*why = "its buffers are external ones already";
+	else if (priv->mbuf_data_room_size == 0)
+		*why = "its mbufs have no data room";
 	if (priv->flags != 0 || priv->mbuf_data_room_size == 0)
 		return NULL;
 	size = sizeof(struct rte_mbuf) + priv->mbuf_priv_size + priv->mbuf_data_room_size;
@@ -69,18 +77,22 @@ in_host_memory(struct mpm_pool *p, int err, const char *fmt, ...)
 static void
 release_slots(struct mpm_pool *p)
 {
+	struct mpm_region *region = p->region;
 	bool out = p->state == MPM_PINNED;
 	unsigned int i;
 
 	for (i = 0; i < p->slots; i++) {
 		if (out && (p->home == NULL || p->home[i] == 0))
-			mpm_region_quarantine(p->region, p->stride, p->offsets[i]);
+			mpm_region_quarantine(region, p->stride, p->offsets[i]);
 		else
-			mpm_region_give(p->region, p->stride, p->offsets[i]);
+			mpm_region_give(region, p->stride, p->offsets[i]);
 	}
-	p->slots = 0;
-	mpm_region_put(p->region);
-	p->region = NULL;
+	/* those that are out are still known by their offsets */
+	if (p->wake == NULL) {
+		p->slots = 0;
+		p->region = NULL;
+	}
+	mpm_region_put(region);
 }
 
 static int
@@ -104,7 +116,7 @@ take_slots(struct mpm_pool *p, struct mpm_nic *nic, unsigned int want)
 	char why[sizeof(p->reason)];
 	int ret;
 
-	ret = mpm_region_get(nic, p->rule.mkey, p->stride, &p->region, why, sizeof(why));
+	ret = mpm_region_get(nic, &p->rule, p->stride, want, &p->region, why, sizeof(why));
 	if (ret == -EBUSY) {
 		MPM_LOG(ERR, "pool %s not created (EINVAL), rule %s: %s", p->mp->name,
 			p->rule.origin, why);
@@ -169,12 +181,12 @@ place(struct mpm_pool *p, unsigned int room)
 
 /* ---- creation ---- */
 
-static void
-pool_delete(struct mpm_pool *p)
+void
+mpm_pool_delete(struct mpm_pool *p)
 {
 	if (p == NULL)
 		return;
-	rte_free(p->store.objs);
+	mpm_cache_fini(p);
 	rte_free(p->offsets);
 	rte_free(p->dev_objs);
 	rte_free(p->shinfo);
@@ -196,35 +208,47 @@ pool_new(struct rte_mempool *mp)
 	p->owner = getpid();
 	p->state = MPM_PLAIN;
 	p->stride = mp->elt_size;
-	rte_spinlock_init(&p->store.lock);
-	/* ring_mp_mc takes that many too, where an object is put twice */
-	p->store.cap = rte_align32pow2(mp->size + 1) - 1;
-	p->store.objs = rte_zmalloc_socket("mlx5_memic_pool",
-					   p->store.cap * sizeof(*p->store.objs),
-					   RTE_CACHE_LINE_SIZE, mp->socket_id);
-	if (p->store.objs == NULL) {
-		pool_delete(p);
-		return NULL;
-	}
 	return p;
+}
+
+/* The application asked for device memory: what cannot be that is an error. */
+static int
+place_by_conf(struct mpm_pool *p, const struct rte_pktmbuf_pool_private *priv, const char *why)
+{
+	int ret = mpm_config_of_conf(p->mp->pool_config, p->mp->name, &p->rule);
+
+	if (ret != 0)
+		return ret;
+	if (priv == NULL) {
+		MPM_LOG(ERR, "pool %s not created (EINVAL): a configuration was given, but %s",
+			p->mp->name, why);
+		return -EINVAL;
+	}
+	return place(p, priv->mbuf_data_room_size);
 }
 
 static int
 match_and_place(struct mpm_pool *p)
 {
-	const struct rte_pktmbuf_pool_private *priv = pktmbuf_private(p->mp);
-	unsigned int room = priv == NULL ? 0 : priv->mbuf_data_room_size;
+	bool internal = mpm_pool_hook_in_driver();
+	const struct rte_pktmbuf_pool_private *priv;
+	const char *why;
 	int ret;
 
-	ret = mpm_config_match(p->mp->name, room, &p->rule);
-	if (ret < 0)
-		return ret;
-	if (ret == 0) {
-		snprintf(p->reason, sizeof(p->reason), room == 0 ? "not a pool of packet buffers" :
-			 "no rule matches");
-		return 0;
+	priv = pktmbuf_private(p->mp, &why);
+	if (p->mp->pool_config != NULL)
+		return place_by_conf(p, priv, why);
+	if (priv != NULL) {
+		ret = mpm_config_match(p->mp->name, priv->mbuf_data_room_size, internal, &p->rule);
+		if (ret < 0)
+			return ret;
+		if (ret > 0)
+			return place(p, priv->mbuf_data_room_size);
+		why = internal ? "a driver made it for itself, and no rule names it in pools=" :
+		      "no rule matches";
 	}
-	return place(p, room);
+	snprintf(p->reason, sizeof(p->reason), "%s", why);
+	return 0;
 }
 
 int
@@ -233,12 +257,6 @@ mpm_pool_alloc(struct rte_mempool *mp)
 	struct mpm_pool *p;
 	int ret;
 
-	if (mp->pool_config != NULL) {
-		MPM_LOG(ERR, "pool %s not created (EINVAL): the configuration given to "
-			"rte_mempool_set_ops_byname() is of no kind that this version knows; pass "
-			"NULL and use rules", mp->name);
-		return -EINVAL;
-	}
 	ret = mpm_pin_init();
 	if (ret != 0)
 		return ret;
@@ -246,14 +264,20 @@ mpm_pool_alloc(struct rte_mempool *mp)
 	if (p == NULL)
 		return -ENOMEM;
 	mpm_control_lock();
+	mpm_wake_reap();
+	mpm_region_retry();
 	ret = match_and_place(p);
+	if (ret == 0)
+		ret = mpm_cache_init(mp, p);
+	if (ret != 0 && p->region != NULL)
+		release_slots(p);
 	if (ret == 0) {
 		mp->pool_data = p;
 		TAILQ_INSERT_TAIL(&pools, p, next);
 	}
 	mpm_control_unlock();
 	if (ret != 0)
-		pool_delete(p);
+		mpm_pool_delete(p);
 	return ret;
 }
 
@@ -283,13 +307,19 @@ mpm_pool_free(struct rte_mempool *mp)
 	mpm_control_lock();
 	TAILQ_REMOVE(&pools, p, next);
 	mpm_host_mr_withdraw(p);
-	if (p->state == MPM_PINNED && (p->home == NULL || p->out != 0))
+	if (p->state == MPM_PINNED && p->home == NULL && p->shinfo != NULL)
 		mpm_pin_orphan(p);
+	if (p->wake != NULL)
+		mpm_wake_begin(p);
+	else
+		mp->pool_data = NULL;
 	if (p->region != NULL)
 		release_slots(p);
+	if (p->wake == NULL)
+		mpm_pool_delete(p);
+	mpm_wake_reap();
+	mpm_region_retry();
 	mpm_control_unlock();
-	mp->pool_data = NULL;
-	pool_delete(p);
 }
 
 int
@@ -312,4 +342,5 @@ void
 mpm_pool_exit(void)
 {
 	TAILQ_INIT(&pools);
+	mpm_wake_exit();
 }

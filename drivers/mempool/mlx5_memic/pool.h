@@ -20,16 +20,19 @@
 #include <rte_branch_prediction.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
-#include <rte_spinlock.h>
 
+#include "cache.h"
 #include "compat.h"
 #include "config.h"
+#include "store.h"
 
 #define MPM_OPS_NAME "mlx5_memic"
 /** Tells a pool of ours from what another ops left in pool_data. */
-#define MPM_POOL_MAGIC 0x6d356d656d69634dULL
+#define MPM_POOL_MAGIC 0x6d696364u
 
 struct mpm_region;
+struct mpm_wake;
+struct rte_ring;
 
 /** States of a pool; those above MPM_PINNED have work to do before the first get. */
 enum mpm_state {
@@ -39,23 +42,13 @@ enum mpm_state {
 	MPM_PINNING, /**< Somebody is pointing them there. */
 };
 
-/**
- * Objects that are in the pool: those with a buffer in device memory grow from the
- * start of the array, the others from its end.
- */
-struct mpm_store {
-	rte_spinlock_t lock;
-	unsigned int cap;
-	unsigned int dev_n;
-	unsigned int host_n;
-	void **objs;
-} MPM_CACHE_ALIGNED;
-
 struct mpm_pool {
-	uint64_t magic;
+	/* all that get and put read, in one line */
+	uint32_t magic;
 	uint32_t state;    /**< enum mpm_state. */
-	uintptr_t tier_lo; /**< The device tier is the objects in [tier_lo, +tier_span). */
-	size_t tier_span;
+	uintptr_t tier_end; /**< The device tier is all objects below this address. */
+	struct mpm_caches caches;
+	struct rte_ring *ring; /**< Objects of a pool that was made without slots, else NULL. */
 
 	/* what follows is not touched by get and put */
 	TAILQ_ENTRY(mpm_pool) next;
@@ -68,20 +61,22 @@ struct mpm_pool {
 	uint32_t *offsets;         /**< Slot of each of them in the region. */
 	void **dev_objs;           /**< The device tier, ascending. */
 	uint8_t *home;             /**< At free: which of them were in the pool; NULL before. */
-	unsigned int out;          /**< At free: buffers of any tier that were not. */
+	struct mpm_wake *wake;     /**< At free: what was not, where that can be held. */
 	struct rte_mbuf_ext_shared_info *shinfo; /**< One per object. */
 	unsigned int tries;        /**< Walks that found only some mbufs initialised. */
 	unsigned int repinned;     /**< How often mbufs were initialised once more. */
 	char reason[256];          /**< Why the pool has no device memory. */
+	bool told_depth;           /**< Advice that was given (advice.c). */
+	bool told_device;
 
 	struct mpm_store store;
 } MPM_CACHE_ALIGNED;
 
-/** Whether an object belongs to the device tier. */
+/** Whether an object of the pool belongs to the device tier. */
 static inline bool
 mpm_pool_is_dev(const struct mpm_pool *p, const void *obj)
 {
-	return (uintptr_t)obj - p->tier_lo < p->tier_span;
+	return (uintptr_t)obj < p->tier_end;
 }
 
 /** Whether pool_data is a pool of ours. */
@@ -99,6 +94,9 @@ int mpm_pool_alloc(struct rte_mempool *mp);
 
 /** Ops free: give slots back, quarantine those still out. */
 void mpm_pool_free(struct rte_mempool *mp);
+
+/** Free what belongs to a pool that holds no slots and is on no list. */
+void mpm_pool_delete(struct mpm_pool *p);
 
 /** Give all slots of a pool that is not pinned back; takes the control lock. */
 void mpm_pool_release(struct mpm_pool *p);

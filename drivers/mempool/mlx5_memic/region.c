@@ -19,6 +19,7 @@
 #include "log.h"
 #include "mr_hook.h"
 #include "region.h"
+#include "wake.h"
 
 enum grain {
 	GRAIN_FREE,
@@ -30,10 +31,18 @@ enum grain {
 #define REGIONS_MAX 32
 static struct mpm_region *all[REGIONS_MAX];
 
+/** Where they are, for readers without the lock; a length of 0 is a free place. */
+static struct {
+	uintptr_t lo;
+	size_t len;
+} ranges[REGIONS_MAX];
+static unsigned int n_ranges; /* places that were ever in use */
+
 /* ---- slots ---- */
 
-unsigned int
-mpm_region_take(struct mpm_region *r, size_t stride, unsigned int want, uint32_t *offsets)
+/* Find slots from the start of the region on; offsets may be NULL. */
+static unsigned int
+find_slots(const struct mpm_region *r, size_t stride, unsigned int want, uint32_t *offsets)
 {
 	size_t need = stride / MPM_GRAIN;
 	unsigned int got = 0;
@@ -44,10 +53,22 @@ mpm_region_take(struct mpm_region *r, size_t stride, unsigned int want, uint32_t
 		run = r->grains[i] == GRAIN_FREE ? run + 1 : 0;
 		if (run < need)
 			continue;
-		memset(&r->grains[i + 1 - need], GRAIN_USED, need);
-		offsets[got++] = (i + 1 - need) * MPM_GRAIN;
+		if (offsets != NULL)
+			offsets[got] = (i + 1 - need) * MPM_GRAIN;
+		got++;
 		run = 0;
 	}
+	return got;
+}
+
+unsigned int
+mpm_region_take(struct mpm_region *r, size_t stride, unsigned int want, uint32_t *offsets)
+{
+	unsigned int got = find_slots(r, stride, want, offsets);
+	unsigned int i;
+
+	for (i = 0; i < got; i++)
+		memset(&r->grains[offsets[i] / MPM_GRAIN], GRAIN_USED, stride / MPM_GRAIN);
 	r->used += got * stride;
 	return got;
 }
@@ -70,6 +91,13 @@ mpm_region_quarantine(struct mpm_region *r, size_t stride, uint32_t offset)
 {
 	mark(r, stride, offset, GRAIN_QUARANTINED);
 	r->quarantined += stride;
+}
+
+void
+mpm_region_recover(struct mpm_region *r, size_t stride, uint32_t offset)
+{
+	memset(&r->grains[offset / MPM_GRAIN], GRAIN_FREE, stride / MPM_GRAIN);
+	r->quarantined -= stride;
 }
 
 /* ---- bringing a region into service ---- */
@@ -242,6 +270,38 @@ remember(struct mpm_region *r)
 }
 
 static void
+set_range(const struct mpm_region *r, size_t len)
+{
+	unsigned int i;
+
+	for (i = 0; i < REGIONS_MAX; i++) {
+		if (all[i] != r)
+			continue;
+		if (len != 0)
+			__atomic_store_n(&ranges[i].lo, (uintptr_t)r->base, __ATOMIC_RELAXED);
+		__atomic_store_n(&ranges[i].len, len, __ATOMIC_RELEASE);
+		if (i >= n_ranges)
+			__atomic_store_n(&n_ranges, i + 1, __ATOMIC_RELEASE);
+	}
+}
+
+/* Whoever asks holds an mbuf, so its region, if any, neither comes nor goes meanwhile. */
+bool
+mpm_region_holds(const void *addr)
+{
+	unsigned int n = __atomic_load_n(&n_ranges, __ATOMIC_ACQUIRE);
+	size_t len;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		len = __atomic_load_n(&ranges[i].len, __ATOMIC_ACQUIRE);
+		if ((uintptr_t)addr - __atomic_load_n(&ranges[i].lo, __ATOMIC_RELAXED) < len)
+			return true;
+	}
+	return false;
+}
+
+static void
 forget(struct mpm_region *r)
 {
 	unsigned int i;
@@ -276,16 +336,22 @@ region_destroy(struct mpm_region *r, bool eal)
 	if (eal)
 		untell_eal(r);
 	if (memic_dm_free(r->dm) != 0) {
-		MPM_LOG(ERR, "%s: %s", nic->name, memic_last_error());
+		/* once: what is given up is met at each later try */
+		if (!r->stuck)
+			MPM_LOG(ERR, "%s: %zu bytes of device memory stay for another try: %s",
+				nic->name, r->len, memic_last_error());
+		r->stuck = true;
 		return;
 	}
 	if (memic_device_close(r->dev) != 0)
 		MPM_LOG(WARNING, "%s: %s", nic->name, memic_last_error());
+	mpm_wake_region_gone(r);
+	set_range(r, 0);
 	drop_guards(r);
 	forget(r);
 	free(r->grains);
+	LIST_REMOVE(r, of_nic);
 	free(r);
-	nic->region = NULL;
 	mpm_nic_put(nic);
 }
 
@@ -310,8 +376,9 @@ check_caps(const struct mpm_region *r, size_t least, char *why, size_t why_len)
 }
 
 static int
-region_alloc(struct mpm_region *r, size_t least, char *why, size_t why_len)
+region_alloc(struct mpm_region *r, size_t least, size_t most, char *why, size_t why_len)
 {
+	uint64_t max;
 	int ret;
 
 	ret = memic_device_adopt(r->nic->ctx, &r->dev);
@@ -320,12 +387,14 @@ region_alloc(struct mpm_region *r, size_t least, char *why, size_t why_len)
 	ret = check_caps(r, least, why, why_len);
 	if (ret != 0)
 		goto err_close;
-	ret = memic_dm_alloc_most(r->dev, memic_device_caps(r->dev)->max_dm_size, least, &r->dm);
+	max = memic_device_caps(r->dev)->max_dm_size;
+	ret = memic_dm_alloc_most(r->dev, RTE_MIN(most, max), least, &r->dm);
 	if (ret != 0) {
 		snprintf(why, why_len, "%s", memic_last_error());
 		goto err_close;
 	}
 	set_bounds(r);
+	set_range(r, r->len);
 	r->grains = calloc(r->n_grains, sizeof(*r->grains));
 	if (r->grains == NULL) {
 		snprintf(why, why_len, "no memory for a map of slots (ENOMEM)");
@@ -335,6 +404,7 @@ region_alloc(struct mpm_region *r, size_t least, char *why, size_t why_len)
 	return 0;
 
 err_free_dm:
+	set_range(r, 0);
 	drop_guards(r);
 	memic_dm_free(r->dm);
 err_close:
@@ -345,9 +415,20 @@ err_explain:
 	return ret;
 }
 
+static void
+tell_shortage(const struct mpm_region *r, size_t most)
+{
+	uint64_t max = memic_device_caps(r->dev)->max_dm_size;
+
+	if (r->len < RTE_MIN(most, max))
+		MPM_LOG(WARNING, "%s (%s): %zu of %" PRIu64 " bytes of device memory could be had: "
+			"other processes, pools or firmware hold the rest, or it lies in pieces",
+			r->nic->name, r->nic->address, r->len, RTE_MIN(most, max));
+}
+
 static int
-region_new(struct mpm_nic *nic, enum mpm_mkey mkey, size_t least, struct mpm_region **out,
-	   char *why, size_t why_len)
+region_new(struct mpm_nic *nic, enum mpm_mkey mkey, size_t least, size_t most,
+	   struct mpm_region **out, char *why, size_t why_len)
 {
 	struct mpm_region *r = calloc(1, sizeof(*r));
 	int ret;
@@ -358,13 +439,13 @@ region_new(struct mpm_nic *nic, enum mpm_mkey mkey, size_t least, struct mpm_reg
 		return -ENOMEM;
 	}
 	r->nic = nic;
-	ret = region_alloc(r, least, why, why_len);
+	ret = region_alloc(r, least, most, why, why_len);
 	if (ret != 0) {
 		forget(r);
 		free(r);
 		return ret;
 	}
-	nic->region = r;
+	LIST_INSERT_HEAD(&nic->regions, r, of_nic);
 	ret = region_join(r, mkey, why, why_len);
 	if (ret != 0) {
 		region_destroy(r, true);
@@ -376,30 +457,68 @@ region_new(struct mpm_nic *nic, enum mpm_mkey mkey, size_t least, struct mpm_reg
 	return 0;
 }
 
-int
-mpm_region_get(struct mpm_nic *nic, enum mpm_mkey mkey, size_t least, struct mpm_region **out,
-	       char *why, size_t why_len)
+static bool
+other_mode(const struct mpm_region *r, enum mpm_mkey mkey)
 {
-	struct mpm_region *r = nic->region;
+	return r->settled && mkey != MPM_MKEY_AUTO &&
+		strcmp(mpm_mkey_name(mkey), memic_mkey_mode_name(r->mode)) != 0;
+}
+
+/* One more region, used if it has more room than the best of those there are. */
+static int
+region_add(struct mpm_nic *nic, const struct mpm_rule *rule, size_t stride, unsigned int want,
+	   struct mpm_region **best, char *why, size_t why_len)
+{
+	size_t most = rule->size == MPM_SIZE_ALL ? SIZE_MAX : want * stride;
+	struct mpm_region *r;
 	int ret;
 
-	if (r == NULL) {
-		ret = region_new(nic, mkey, least, &r, why, why_len);
-		if (ret != 0)
-			return ret;
-	} else if (r->settled && mkey != MPM_MKEY_AUTO &&
-		   strcmp(mpm_mkey_name(mkey), memic_mkey_mode_name(r->mode)) != 0) {
-		snprintf(why, why_len, "mkey=%s, but another pool has settled %s keys for the "
-			 "device memory of %s: give both rules the same mkey=", mpm_mkey_name(mkey),
-			 memic_mkey_mode_name(r->mode), nic->name);
-		return -EBUSY;
-	} else {
-		ret = region_join(r, mkey, why, why_len);
+	ret = region_new(nic, rule->mkey, stride, most, &r, why, why_len);
+	if (ret != 0)
+		return *best == NULL ? ret : 0;
+	if (*best == NULL) {
+		tell_shortage(r, most);
+	} else if (find_slots(r, stride, want, NULL) <= find_slots(*best, stride, want, NULL)) {
+		region_destroy(r, true);
+		return 0;
+	}
+	*best = r;
+	return 0;
+}
+
+int
+mpm_region_get(struct mpm_nic *nic, const struct mpm_rule *rule, size_t stride, unsigned int want,
+	       struct mpm_region **out, char *why, size_t why_len)
+{
+	struct mpm_region *r, *best = NULL;
+	unsigned int n, most = 0;
+	int ret;
+
+	LIST_FOREACH(r, &nic->regions, of_nic) {
+		if (other_mode(r, rule->mkey)) {
+			snprintf(why, why_len, "mkey=%s, but another pool has settled %s keys for "
+				 "the device memory of %s: give both rules the same mkey=",
+				 mpm_mkey_name(rule->mkey), memic_mkey_mode_name(r->mode),
+				 nic->name);
+			return -EBUSY;
+		}
+		n = find_slots(r, stride, want, NULL);
+		if (best == NULL || n > most) {
+			best = r;
+			most = n;
+		}
+	}
+	if (most < want) {
+		ret = region_add(nic, rule, stride, want, &best, why, why_len);
 		if (ret != 0)
 			return ret;
 	}
-	r->users++;
-	*out = r;
+	/* one that was left behind by a failure may have to be brought back */
+	ret = region_join(best, rule->mkey, why, why_len);
+	if (ret != 0)
+		return ret;
+	best->users++;
+	*out = best;
 	return 0;
 }
 
@@ -412,6 +531,16 @@ region_reap(struct mpm_region *r)
 }
 
 void
+mpm_region_retry(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < REGIONS_MAX; i++)
+		if (all[i] != NULL)
+			region_reap(all[i]);
+}
+
+void
 mpm_region_put(struct mpm_region *r)
 {
 	r->users--;
@@ -419,10 +548,15 @@ mpm_region_put(struct mpm_region *r)
 }
 
 void
-mpm_region_device_gone(struct mpm_region *r)
+mpm_region_device_gone(struct mpm_nic *nic)
 {
-	r->dma_mapped = false;
-	region_reap(r);
+	struct mpm_region *r, *after;
+
+	for (r = LIST_FIRST(&nic->regions); r != NULL; r = after) {
+		after = LIST_NEXT(r, of_nic);
+		r->dma_mapped = false;
+		region_reap(r);
+	}
 }
 
 void

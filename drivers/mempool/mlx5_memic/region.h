@@ -7,12 +7,14 @@
 
 /**
  * @file
- * One region of device memory per device, shared by pools.
+ * Regions: pieces of device memory that are one allocation each, shared by pools.
  *
- * The region is allocated on a context of our own, so that it outlives the PMD's. It
- * is made for the first pool and goes with the last one; where buffers were still out
- * when a pool was freed, not before the device has closed. All calls need the control
- * lock held.
+ * A pool takes all its slots out of one region. Without size= the first pool's region
+ * is all that the device has left; with size= it is no larger than the pool may take,
+ * and what remains is there for others, also for other processes. A region is allocated
+ * on a context of our own, so that it outlives the PMD's. It goes with its last pool;
+ * where buffers were still out when a pool was freed, not before these are back or the
+ * device has closed. All calls need the control lock held.
  */
 
 #include <stdbool.h>
@@ -28,7 +30,8 @@
 #define MPM_GRAIN 64u
 
 struct mpm_region {
-	TAILQ_ENTRY(mpm_region) next;
+	TAILQ_ENTRY(mpm_region) next;    /**< Regions that the hooks answer for. */
+	LIST_ENTRY(mpm_region) of_nic;
 	struct mpm_nic *nic;
 	struct memic_device *dev;
 	struct memic_dm *dm;
@@ -42,6 +45,7 @@ struct mpm_region {
 	bool published;          /**< The hooks answer for the region. */
 	bool extmem;             /**< Known to EAL as external memory. */
 	bool dma_mapped;         /**< Known to the PMD. */
+	bool stuck;              /**< Could not be freed, and that was told. */
 	uint8_t *grains;         /**< State of each grain. */
 	size_t n_grains;
 	unsigned int users;      /**< Pools that hold slots. */
@@ -50,19 +54,22 @@ struct mpm_region {
 };
 
 /**
- * The region of a device, made if there is none.
+ * The region of a device that has most room for a pool, made where there is none that
+ * has room for all of it.
  *
  * @param nic device.
- * @param mkey what the rule asks of keys.
- * @param least fewest bytes of use.
- * @param[out] region the region, one user more; give back with mpm_region_put().
+ * @param rule what it says of keys and size.
+ * @param stride bytes of a slot.
+ * @param want number of slots wished for.
+ * @param[out] region the region, one user more; give back with mpm_region_put(). It may
+ *             have room for fewer slots, or for none.
  * @param[out] why sentence on failure.
  * @param why_len its size.
- * @return 0; -EBUSY when the region has keys of another mode, otherwise what the
- *         failed step gave.
+ * @return 0; -EBUSY when the device has keys of another mode, otherwise what the failed
+ *         step gave.
  */
-int mpm_region_get(struct mpm_nic *nic, enum mpm_mkey mkey, size_t least,
-		   struct mpm_region **region, char *why, size_t why_len);
+int mpm_region_get(struct mpm_nic *nic, const struct mpm_rule *rule, size_t stride,
+		   unsigned int want, struct mpm_region **region, char *why, size_t why_len);
 
 /** One user less; the region goes when nothing needs it any more. */
 void mpm_region_put(struct mpm_region *region);
@@ -79,14 +86,23 @@ void mpm_region_put(struct mpm_region *region);
 unsigned int mpm_region_take(struct mpm_region *region, size_t stride, unsigned int want,
 			     uint32_t *offsets);
 
+/** Whether an address is in device memory; needs no lock. */
+bool mpm_region_holds(const void *addr);
+
 /** Give a slot back. */
 void mpm_region_give(struct mpm_region *region, size_t stride, uint32_t offset);
 
 /** Set a slot aside that somebody may still write to. */
 void mpm_region_quarantine(struct mpm_region *region, size_t stride, uint32_t offset);
 
-/** The device of a region was closed. */
-void mpm_region_device_gone(struct mpm_region *region);
+/** A slot that was set aside has come back. */
+void mpm_region_recover(struct mpm_region *region, size_t stride, uint32_t offset);
+
+/** Try once more to free regions that nothing needs any more. */
+void mpm_region_retry(void);
+
+/** A device was closed. */
+void mpm_region_device_gone(struct mpm_nic *nic);
 
 /** At exit: free the regions whose device is closed, without a call into EAL. */
 void mpm_region_exit(void);

@@ -8,11 +8,11 @@
 
 #include <rte_telemetry.h>
 
+#include "cache.h"
 #include "compat.h"
 #include "config.h"
 #include "control.h"
 #include "devices.h"
-#include "ops.h"
 #include "pool.h"
 #include "region.h"
 #include "telemetry.h"
@@ -33,20 +33,34 @@ list(const char *cmd __rte_unused, const char *params __rte_unused, struct rte_t
 }
 
 static void
+add_where(const struct mpm_pool *p, const struct mpm_where *w, struct rte_tel_data *d)
+{
+	mpm_tel_add_u64(d, "device_cached", w->dev_cached);
+	mpm_tel_add_u64(d, "device_out", w->dev_out);
+	mpm_tel_add_u64(d, "device_peak", w->dev_peak);
+	mpm_tel_add_u64(d, "host_cached", w->host_cached);
+	mpm_tel_add_u64(d, "host_out", w->host_out);
+	mpm_tel_add_u64(d, "cache_size", p->ring == NULL ? w->cache_size : p->mp->cache_size);
+	mpm_tel_add_u64(d, "device_gets", w->got_dev);
+	mpm_tel_add_u64(d, "host_gets", w->got_host);
+}
+
+static void
 add_placement(const struct mpm_pool *p, struct rte_tel_data *d)
 {
 	const struct mpm_region *region = p->region;
-	unsigned int dev_free, host_free;
+	struct mpm_where where;
 
-	mpm_store_counts(p, &dev_free, &host_free);
+	mpm_cache_where(p, &where);
 	mpm_tel_add_u64(d, "objects", p->mp->populated_size);
 	mpm_tel_add_u64(d, "device_slots", p->slots);
 	mpm_tel_add_u64(d, "device_bytes", (uint64_t)p->slots * p->stride);
-	mpm_tel_add_u64(d, "device_free", dev_free);
+	mpm_tel_add_u64(d, "device_free", where.dev_free);
 	mpm_tel_add_u64(d, "host_slots", p->mp->populated_size - p->slots);
 	mpm_tel_add_u64(d, "host_bytes",
 			(uint64_t)(p->mp->populated_size - p->slots) * p->stride);
-	mpm_tel_add_u64(d, "host_free", host_free);
+	mpm_tel_add_u64(d, "host_free", where.host_free);
+	add_where(p, &where, d);
 	mpm_tel_add_u64(d, "pinned", p->state == MPM_PINNED);
 	mpm_tel_add_u64(d, "repinned", p->repinned);
 	if (region == NULL)

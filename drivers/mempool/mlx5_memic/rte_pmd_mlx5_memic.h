@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#ifndef RTE_PMD_MLX5_MEMIC_H
+#define RTE_PMD_MLX5_MEMIC_H
+
+/**
+ * @file
+ * Packet pools in ConnectX on-chip memory, for applications that ask for them.
+ *
+ * An application needs none of this: a pool of the ops "mlx5_memic" takes device memory
+ * as rules tell (devargs of the vdev mempool_mlx5_memic, environment MLX5_MEMIC). With
+ * these calls it decides itself, pool by pool, and learns where its buffers are.
+ *
+ * No call here is for the data path but rte_pmd_mlx5_memic_mbuf_on_device(). Calls that
+ * return a number return 0, or a negative errno and change nothing. All are safe to be
+ * called by several threads at once, as long as no pool is freed while it is in use.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Name of the mempool ops. */
+#define RTE_PMD_MLX5_MEMIC_OPS "mlx5_memic"
+
+/** First member of a conf, by which it is known. */
+#define RTE_PMD_MLX5_MEMIC_MAGIC 0x4d454d43u
+
+/** As much device memory as the pool needs and the device has. */
+#define RTE_PMD_MLX5_MEMIC_SIZE_ALL UINT64_MAX
+
+/** Kind of memory key through which the NIC's queues reach the buffers. */
+enum rte_pmd_mlx5_memic_mkey {
+	RTE_PMD_MLX5_MEMIC_MKEY_AUTO, /**< KLM, then KSM: the first that works. */
+	RTE_PMD_MLX5_MEMIC_MKEY_KLM,  /**< Indirect key with one entry. */
+	RTE_PMD_MLX5_MEMIC_MKEY_KSM,  /**< Indirect key with an entry for each 4 KiB. */
+};
+
+/**
+ * What an application wants of a pool. To be filled by rte_pmd_mlx5_memic_conf_init()
+ * first, then changed. Later versions add members at the end; the size tells which a
+ * caller knows.
+ */
+struct rte_pmd_mlx5_memic_conf {
+	uint32_t magic;   /**< RTE_PMD_MLX5_MEMIC_MAGIC. */
+	uint32_t size;    /**< Bytes of the structure as the caller knows it. */
+	const char *dev;  /**< IB name, PCI or auxiliary address; NULL: the only one. */
+	uint64_t max_bytes; /**< Most device memory to take, in bytes. */
+	uint32_t spill;   /**< 1: what does not fit is in host memory; 0: creation fails. */
+	uint32_t mkey;    /**< enum rte_pmd_mlx5_memic_mkey. */
+};
+
+/** Where the buffers of a pool are. A glance: numbers may be off by what moves meanwhile. */
+struct rte_pmd_mlx5_memic_stats {
+	uint64_t device_bytes; /**< Device memory of the pool. */
+	uint64_t host_bytes;   /**< Data rooms in host memory, bytes. */
+	uint32_t device_slots; /**< Mbufs with their data room in device memory. */
+	uint32_t device_free;  /**< Those of them that are in the pool now. */
+	uint32_t host_slots;   /**< Mbufs with their data room in host memory. */
+	uint32_t host_free;    /**< Those of them that are in the pool now. */
+	char device[64];       /**< IB name of the device; "" where the pool has none. */
+};
+
+/**
+ * Fill a conf with defaults: the only device, all that is needed, spilling, any key.
+ *
+ * @param[out] conf the conf.
+ */
+static inline void
+rte_pmd_mlx5_memic_conf_init(struct rte_pmd_mlx5_memic_conf *conf)
+{
+	conf->magic = RTE_PMD_MLX5_MEMIC_MAGIC;
+	conf->size = sizeof(*conf);
+	conf->dev = NULL;
+	conf->max_bytes = RTE_PMD_MLX5_MEMIC_SIZE_ALL;
+	conf->spill = 1;
+	conf->mkey = RTE_PMD_MLX5_MEMIC_MKEY_AUTO;
+}
+
+/**
+ * Create a packet pool with buffers in device memory.
+ *
+ * As rte_pktmbuf_pool_create_by_ops() with the ops of this driver, but that the conf
+ * decides and not the rules. The same comes of handing the conf as pool_config to
+ * rte_mempool_set_ops_byname(); it must then stay valid until the pool is populated.
+ * The port of the device must have been probed. Free the pool with rte_mempool_free().
+ *
+ * @param name name of the pool, as for rte_mempool_create().
+ * @param n number of mbufs.
+ * @param cache_size objects in each lcore's cache.
+ * @param priv_size bytes of application data in each mbuf, a multiple of 8.
+ * @param data_room_size bytes of each data room, headroom included.
+ * @param socket_id NUMA socket of the host memory, or SOCKET_ID_ANY.
+ * @param conf what is wanted; NULL: the defaults of rte_pmd_mlx5_memic_conf_init().
+ * @return the pool, or NULL with rte_errno set: EINVAL (an argument or the conf, or
+ *         several devices and none named), ENODEV (spill is 0 and no such device is
+ *         open), ENOMEM (host memory; or spill is 0 and not all buffers fit into device
+ *         memory), EEXIST (name taken), ENOENT (no memory on that socket), ENAMETOOLONG,
+ *         E_RTE_SECONDARY, E_RTE_NO_CONFIG. The log has the reason.
+ */
+struct rte_mempool *rte_pmd_mlx5_memic_pool_create(const char *name, unsigned int n,
+						   unsigned int cache_size, uint16_t priv_size,
+						   uint16_t data_room_size, int socket_id,
+						   const struct rte_pmd_mlx5_memic_conf *conf);
+
+/**
+ * Tell where the buffers of a pool are.
+ *
+ * @param mp pool.
+ * @param[out] stats numbers.
+ * @param size sizeof(*stats) of the caller; members that it does not know are left out,
+ *        those that this version does not know are set to 0.
+ * @return 0; -EINVAL (NULL or size 0), -ENOTSUP (not a pool of these ops).
+ */
+int rte_pmd_mlx5_memic_stats_get(const struct rte_mempool *mp,
+				 struct rte_pmd_mlx5_memic_stats *stats, size_t size);
+
+/**
+ * Whether the data of an mbuf is in device memory, which the CPU should not read.
+ *
+ * Right for clones and for mbufs of any pool. Looks at the first segment only. Takes no
+ * lock and does not touch the data.
+ *
+ * @param m mbuf.
+ * @return whether it is. In a secondary process always false.
+ */
+bool rte_pmd_mlx5_memic_mbuf_on_device(const struct rte_mbuf *m);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RTE_PMD_MLX5_MEMIC_H */

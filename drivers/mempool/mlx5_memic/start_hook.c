@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+#include <rte_common.h>
+#include <rte_ethdev.h>
+
+#include "advice.h"
+#include "cache.h"
+#include "hooks.h"
+#include "pool.h"
+
+/*
+ * A look at the rings of all ports before a port starts: what fills them decides about
+ * the share of frames in device memory.
+ */
+
+/* Descriptors of the Rx queues of a port that a pool feeds. */
+static unsigned int
+count_rx(uint16_t port, unsigned int queues, const struct rte_mempool *mp)
+{
+	struct rte_eth_rxq_info info;
+	unsigned int n = 0;
+	unsigned int q;
+
+	for (q = 0; q < queues; q++)
+		if (rte_eth_rx_queue_info_get(port, q, &info) == 0 && info.mp == mp)
+			n += info.nb_desc;
+	return n;
+}
+
+static unsigned int
+count_tx(uint16_t port, unsigned int queues)
+{
+	struct rte_eth_txq_info info;
+	unsigned int n = 0;
+	unsigned int q;
+
+	for (q = 0; q < queues; q++)
+		if (rte_eth_tx_queue_info_get(port, q, &info) == 0)
+			n += info.nb_desc;
+	return n;
+}
+
+/* Frames leave by any port, but most often by one that receives into the same pool. */
+static int
+look_at_rings(struct mpm_pool *p, void *arg __rte_unused)
+{
+	struct rte_eth_dev_info info;
+	unsigned int rx = 0, tx = 0;
+	unsigned int n;
+	uint16_t port;
+
+	if (p->slots == 0)
+		return 0;
+	RTE_ETH_FOREACH_DEV(port) {
+		if (rte_eth_dev_info_get(port, &info) != 0)
+			continue;
+		n = count_rx(port, info.nb_rx_queues, p->mp);
+		rx += n;
+		if (n != 0)
+			tx += count_tx(port, info.nb_tx_queues);
+	}
+	if (rx != 0)
+		mpm_cache_expect_fill(p, rx + tx);
+	return 0;
+}
+
+int
+mpm_hook_dev_start(uint16_t port)
+{
+	mpm_advice(port);
+	mpm_pool_walk(look_at_rings, NULL);
+	return rte_eth_dev_start(port);
+}
