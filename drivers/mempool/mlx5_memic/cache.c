@@ -16,6 +16,13 @@
 /** Most objects of the device tier in one cache: two of the usual bursts. */
 #define DEV_MAX 64u
 
+/**
+ * Share of the slots, 1 over this, that a thread does not get in a row when the rings of
+ * ports are not known, as those of the further segments of buffer split. More than that
+ * would be held back from frames in flight, where a slow wire makes Tx rings fill up.
+ */
+#define UNKNOWN_RESERVE 8u
+
 /* ---- put ---- */
 
 /* More than the pool has can only be objects that were put twice. They are lost. */
@@ -35,6 +42,25 @@ flush(struct mpm_pool *p, void * const *objs, unsigned int n)
 		overflow(p);
 }
 
+/* Caches are sorted by tier already. */
+static void
+flush_tier(struct mpm_pool *p, bool dev, void * const *objs, unsigned int n)
+{
+	struct mpm_store *s = &p->store;
+	bool room;
+
+	mpm_store_lock(s);
+	room = n <= mpm_store_room(s);
+	if (room && dev)
+		mpm_store_push_dev(s, objs, n);
+	else if (room)
+		mpm_store_push_host(s, objs, n);
+	s->run = 0;
+	mpm_store_unlock(s);
+	if (!room)
+		overflow(p);
+}
+
 void
 mpm_cache_trim(struct mpm_pool *p, struct mpm_cache *c)
 {
@@ -44,12 +70,12 @@ mpm_cache_trim(struct mpm_pool *p, struct mpm_cache *c)
 
 	if (c->dev_n > dev_max) {
 		keep = dev_max / 2;
-		flush(p, c->dev + keep, c->dev_n - keep);
+		flush_tier(p, true, c->dev + keep, c->dev_n - keep);
 		MPM_POKE(c->dev_n, keep);
 	}
 	if (c->host_n > p->caches.host_max) {
 		keep = p->caches.host_fill;
-		flush(p, c->host + keep, c->host_n - keep);
+		flush_tier(p, false, c->host + keep, c->host_n - keep);
 		MPM_POKE(c->host_n, keep);
 	}
 }
@@ -346,7 +372,7 @@ mpm_cache_init(struct rte_mempool *mp, struct mpm_pool *p)
 	ret = mpm_store_init(&p->store, rte_align32pow2(mp->size + 1) - 1, mp->socket_id);
 	if (ret != 0)
 		return ret;
-	p->store.reserve = p->slots / 2;
+	p->store.reserve = p->slots / UNKNOWN_RESERVE;
 	if (mp->cache_size == 0)
 		return 0;
 	ret = make_caches(mp, p);

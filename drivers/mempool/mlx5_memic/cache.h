@@ -21,7 +21,7 @@
  * - never, if the rings of all ports were seen at a port's start and have no more
  *   descriptors than the pool has slots,
  * - always, if they have more: frames find the slots as soon as a ring is in use,
- * - once half of the slots are gone, if nobody knows.
+ * - once an eighth of the slots is left, if nobody knows.
  */
 
 #include <stdint.h>
