@@ -18,6 +18,8 @@
 #define BULK_MAX 32u
 /** Mbufs: enough for the caches of two lcores, few enough for 256 KiB of device memory. */
 #define POOL_N 1023u
+/** Bursts that are out at once in the deep variant: more than caches hold. */
+#define DEEP 16u
 
 struct subject {
 	struct rte_mempool *mp;  /**< NULL: copy the pointers, and nothing else. */
@@ -26,6 +28,7 @@ struct subject {
 	unsigned int device_slots;
 	unsigned int bulk;
 	unsigned int lcores;
+	unsigned int bursts;     /**< Got before the first is put. */
 	unsigned int iterations;
 	/* of the run at hand */
 	unsigned int waiting;
@@ -33,7 +36,7 @@ struct subject {
 };
 
 /* A table of its own for each lcore, as rings and applications have. */
-static void *tables[RTE_MAX_LCORE][BULK_MAX + 8];
+static void *tables[RTE_MAX_LCORE][DEEP * BULK_MAX + 8];
 
 /* The floor: pointers go from a table to a stack and back, as in any pool. */
 static void
@@ -65,10 +68,31 @@ loop(struct subject *s, unsigned int bulk)
 	return 0;
 }
 
+/* Half of the pool out, half of the time: both tiers are used, caches run over and dry. */
+static int
+loop_deep(struct subject *s)
+{
+	void **objs = tables[rte_lcore_id()];
+	unsigned int i, k;
+
+	if (s->mp == NULL)
+		return loop(s, BULK_MAX);
+	for (i = 0; i < s->iterations; i += s->bursts) {
+		for (k = 0; k < s->bursts; k++)
+			if (rte_mempool_get_bulk(s->mp, &objs[k * BULK_MAX], BULK_MAX) != 0)
+				return -1;
+		for (k = 0; k < s->bursts; k++)
+			rte_mempool_put_bulk(s->mp, &objs[k * BULK_MAX], BULK_MAX);
+	}
+	return 0;
+}
+
 /* Numbers that the compiler knows, as in most applications. */
 static int
 loop_of_bulk(struct subject *s)
 {
+	if (s->bursts != 1)
+		return loop_deep(s);
 	switch (s->bulk) {
 	case 1:
 		return loop(s, 1);
@@ -126,42 +150,6 @@ run(void *arg)
 	return (double)cycles / s->lcores / s->iterations / s->bulk;
 }
 
-static void
-report(const struct subject *s, const struct variant *v, unsigned int cache, double floor)
-{
-	result_begin("get_put");
-	result_string("ops", v->name);
-	result_integer("cache", cache);
-	result_integer("bulk", s->bulk);
-	result_integer("lcores", s->lcores);
-	result_number("spill", s->spill);
-	if (s->mp != NULL && strcmp(s->ops, OPS_MEMIC) == 0)
-		result_integer("device_slots", s->device_slots);
-	result_variant("cycles_per_object", v, "ratio_to_ring");
-	result_number("ratio_to_copy", v->median / floor);
-	result_end();
-}
-
-static int
-measure(struct subject *s, struct variant *v, unsigned int n, unsigned int cache,
-	unsigned int bulk, unsigned int lcores)
-{
-	char what[64];
-	unsigned int i;
-
-	for (i = 0; i < n; i++) {
-		s[i].bulk = bulk;
-		s[i].lcores = lcores;
-		s[i].iterations = (perf_options.quick ? 20000 : 320000) / (bulk + 8);
-	}
-	snprintf(what, sizeof(what), "get_put, cache %u, bulk %u, %u lcores", cache, bulk, lcores);
-	if (rounds_run(what, v, n, perf_options.rounds) != 0)
-		return -1;
-	for (i = 0; i < n; i++)
-		report(&s[i], &v[i], cache, v[n - 1].median);
-	return 0;
-}
-
 /* ring_mp_mc twice: how far it is from itself is the spread that counts. */
 static const struct {
 	const char *name, *ops;
@@ -175,6 +163,45 @@ static const struct {
 	{ OPS_MEMIC, OPS_MEMIC, SPILL_HALF },
 	{ "copy", NULL, SPILL_NONE },
 };
+
+static void
+report(const struct subject *s, const struct variant *v, unsigned int cache, double floor)
+{
+	result_begin(s->bursts == 1 ? "get_put" : "get_put_deep");
+	result_string("ops", v->name);
+	result_integer("cache", cache);
+	result_integer("bulk", s->bulk);
+	result_integer("lcores", s->lcores);
+	result_number("spill", s->spill);
+	if (s->mp != NULL && strcmp(s->ops, OPS_MEMIC) == 0)
+		result_integer("device_slots", s->device_slots);
+	result_variant("cycles_per_object", v, "ratio_to_ring");
+	result_number("ratio_to_copy", v->median / floor);
+	result_end();
+}
+
+static int
+measure(struct subject *s, struct variant *v, unsigned int cache, unsigned int bulk,
+	unsigned int lcores, unsigned int bursts)
+{
+	const unsigned int n = RTE_DIM(subjects);
+	char what[64];
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		s[i].bulk = bulk;
+		s[i].lcores = lcores;
+		s[i].bursts = bursts;
+		s[i].iterations = (perf_options.quick ? 20000 : 320000) / (bulk + 8) / DEEP * DEEP;
+	}
+	snprintf(what, sizeof(what), "get_put%s, cache %u, bulk %u, %u lcores",
+		 bursts == 1 ? "" : " deep", cache, bulk, lcores);
+	if (rounds_run(what, v, n, perf_options.rounds) != 0)
+		return -1;
+	for (i = 0; i < n; i++)
+		report(&s[i], &v[i], cache, v[n - 1].median);
+	return 0;
+}
 
 /* An odd number of mbufs has no half. */
 static double
@@ -221,7 +248,9 @@ with_cache(unsigned int cache)
 	ret = prepare(s, v, cache);
 	for (k = 1; k <= lcores && ret == 0; k++)
 		for (i = 0; i < RTE_DIM(bulks) && ret == 0; i++)
-			ret = measure(s, v, RTE_DIM(subjects), cache, bulks[i], k);
+			ret = measure(s, v, cache, bulks[i], k, 1);
+	if (ret == 0)
+		ret = measure(s, v, cache, BULK_MAX, 1, DEEP);
 	for (i = 0; i < RTE_DIM(subjects); i++)
 		pool_free(s[i].mp);
 	return ret;

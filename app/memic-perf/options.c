@@ -30,7 +30,7 @@ usage(FILE *f, const char *program)
 		"                times (default: all)\n"
 		"  --json FILE   write results as JSON; - is standard output\n"
 		"  --csv FILE    write results as comma separated values; - is standard output\n"
-		"  --rounds N    rounds in which all that is compared takes its turn (default: %u)\n"
+		"  --rounds N    rounds in which all that is compared has its turn (default: %u)\n"
 		"  --mbufs N     mbufs of the pool with which a port is started (default: %u)\n"
 		"  --quick       few rounds and small pools, to see that everything works\n"
 		"  --help        this text\n"

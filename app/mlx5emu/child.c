@@ -15,6 +15,10 @@
 /* Signals that mean COMMAND when they are sent to the launcher. */
 static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
+/*
+ * Behind what is preloaded already: those find our functions by RTLD_NEXT, while ours make
+ * the system calls themselves. And runtimes of sanitizers work in the first place only.
+ */
 static int
 set_preload(const char *library)
 {
@@ -24,7 +28,7 @@ set_preload(const char *library)
 
 	if (before == NULL || before[0] == '\0')
 		return setenv("LD_PRELOAD", library, 1);
-	if (asprintf(&value, "%s:%s", library, before) < 0)
+	if (asprintf(&value, "%s:%s", before, library) < 0)
 		return -1;
 	ret = setenv("LD_PRELOAD", value, 1);
 	free(value);

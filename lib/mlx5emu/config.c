@@ -180,6 +180,17 @@ set_memic(struct emu_config *cfg, const char *value, const struct sentence *err)
 	return 0;
 }
 
+/* What an earlier --wire had of its own goes with it. */
+static void
+choose_wire(struct emu_config *cfg, enum emu_wire_kind wire)
+{
+	cfg->wire = wire;
+	cfg->pcap_in[0] = '\0';
+	cfg->pcap_out[0] = '\0';
+	cfg->check_count = 0;
+	cfg->check_bytes = 0;
+}
+
 static int
 set_wire_pcap(struct emu_config *cfg, const char *value, const struct sentence *err)
 {
@@ -197,9 +208,9 @@ set_wire_pcap(struct emu_config *cfg, const char *value, const struct sentence *
 		ret = set_path(out_path, out, "--wire", err);
 	if (ret < 0)
 		return ret;
+	choose_wire(cfg, EMU_WIRE_PCAP);
 	strcpy(cfg->pcap_in, in_path);
 	strcpy(cfg->pcap_out, out_path);
-	cfg->wire = EMU_WIRE_PCAP;
 	return 0;
 }
 
@@ -216,9 +227,9 @@ set_wire_check(struct emu_config *cfg, const char *value, const struct sentence 
 	if (parse_number(end + 1, CHECK_BYTES_MIN, CHECK_BYTES_MAX, &bytes) < 0)
 		return refuse(err, EINVAL, "--wire: check sends frames of %d to %d bytes, not '%s'",
 			      CHECK_BYTES_MIN, CHECK_BYTES_MAX, end + 1);
+	choose_wire(cfg, EMU_WIRE_CHECK);
 	cfg->check_count = count;
 	cfg->check_bytes = bytes;
-	cfg->wire = EMU_WIRE_CHECK;
 	return 0;
 }
 
@@ -226,11 +237,11 @@ static int
 set_wire(struct emu_config *cfg, const char *value, const struct sentence *err)
 {
 	if (strcmp(value, "loop") == 0)
-		cfg->wire = EMU_WIRE_LOOP;
+		choose_wire(cfg, EMU_WIRE_LOOP);
 	else if (strcmp(value, "pair") == 0)
-		cfg->wire = EMU_WIRE_PAIR;
+		choose_wire(cfg, EMU_WIRE_PAIR);
 	else if (strcmp(value, "tap") == 0)
-		cfg->wire = EMU_WIRE_TAP;
+		choose_wire(cfg, EMU_WIRE_TAP);
 	else if (strncmp(value, "pcap:", 5) == 0)
 		return set_wire_pcap(cfg, value + 5, err);
 	else if (strncmp(value, "check:", 6) == 0)

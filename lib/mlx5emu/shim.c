@@ -227,6 +227,22 @@ fstat64(int fd, struct stat64 *st)
 	return do_fstat(fd, (struct stat *)st);
 }
 
+/* What these were called before glibc 2.33: for old programs, and for libtsan's fstat(). */
+#define DEFINE_OLD_STAT(name, key, call) \
+EXPORT int name(int version, key, struct stat *st); \
+EXPORT int name(int version, key, struct stat *st) \
+{ \
+	(void)version; \
+	return call; \
+}
+
+DEFINE_OLD_STAT(__xstat, const char *path, do_stat(path, st, 0))
+DEFINE_OLD_STAT(__xstat64, const char *path, do_stat(path, st, 0))
+DEFINE_OLD_STAT(__lxstat, const char *path, do_stat(path, st, AT_SYMLINK_NOFOLLOW))
+DEFINE_OLD_STAT(__lxstat64, const char *path, do_stat(path, st, AT_SYMLINK_NOFOLLOW))
+DEFINE_OLD_STAT(__fxstat, int fd, do_fstat(fd, st))
+DEFINE_OLD_STAT(__fxstat64, int fd, do_fstat(fd, st))
+
 /* ---- close ---- */
 
 /* Whether a descriptor other than the emulator's own still names an inode. */

@@ -128,7 +128,7 @@ def environment(build):
         expect(after[name] == before[name], f"{name} changed to {after[name]!r}")
     libc = "libdl.so.2"
     result = run(build, "--", "env", "-0", env=dict(before, LD_PRELOAD=libc))
-    expect(environment_of(result.stdout)["LD_PRELOAD"] == f"{build.preload}:{libc}",
+    expect(environment_of(result.stdout)["LD_PRELOAD"] == f"{libc}:{build.preload}",
            "an LD_PRELOAD that was there is gone")
 
 

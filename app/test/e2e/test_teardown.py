@@ -15,7 +15,7 @@ FRAMES = 5000
 ENDLESS = ["--wire", "check:100000000:1500"]
 
 
-def run(build, mode, frames=FRAMES, wire=None, memic="256K", fail=None):
+def run(build, mode, frames=FRAMES, wire=None, memic="256K", fail=None, faults=()):
     """The forwarder to its end; returns it and the card's statistics."""
     env = dict(os.environ)
     if fail:
@@ -25,6 +25,8 @@ def run(build, mode, frames=FRAMES, wire=None, memic="256K", fail=None):
                lcores(1), "-a", PCI_DEVICE, *plugin_arguments(build.plugin, env),
                "--", mode, str(frames)]
     emu = ["--memic", memic, *(wire or ["--wire", f"check:{frames}:1500"])]
+    for fault in faults:
+        emu += ["--fault", fault]
     with Program(build, command, emu, env) as program:
         program.wait_exit()
         print(program.tail())
@@ -169,6 +171,13 @@ def forever(build, call):
     expect_output(program, r"MLX5_MEMIC: .*EBUSY")
 
 
+def kernel_refuses(build, said, *faults):
+    """Cases 16 and 25: an ioctl fails; what was taken before comes back all the same."""
+    program, stats = ends_well(build, "pass", faults=faults)
+    check_wire(stats["ports"][0], FRAMES)
+    expect_output(program, said)
+
+
 def mr_busy_forever(build):
     forever(build, "dereg_dm_mr")
 
@@ -188,4 +197,4 @@ def host_mr_busy_forever(build):
 main({case.__name__: case for case in (
     leave_pools, just_exit, rte_exit, pools_first, pools_before_stop, detach_first, sigint, sigterm,
     detach_attach, fast_free, two_pools, mr_busy, key_busy, dm_busy, host_mr_busy,
-    mr_busy_forever, key_busy_forever, dm_busy_forever, host_mr_busy_forever)})
+    kernel_refuses, mr_busy_forever, key_busy_forever, dm_busy_forever, host_mr_busy_forever)})

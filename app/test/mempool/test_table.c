@@ -171,9 +171,8 @@ case_80_flags(void **state)
 	static const unsigned int flags[] = {
 		0, RTE_MEMPOOL_F_SP_PUT, RTE_MEMPOOL_F_SC_GET,
 		RTE_MEMPOOL_F_SP_PUT | RTE_MEMPOOL_F_SC_GET, RTE_MEMPOOL_F_NO_SPREAD,
-		RTE_MEMPOOL_F_NO_CACHE_ALIGN, RTE_MEMPOOL_F_NO_IOVA_CONTIG,
-		RTE_MEMPOOL_F_NO_CACHE_ALIGN | RTE_MEMPOOL_F_NO_SPREAD |
 		RTE_MEMPOOL_F_NO_IOVA_CONTIG,
+		RTE_MEMPOOL_F_NO_SPREAD | RTE_MEMPOOL_F_NO_IOVA_CONTIG,
 	};
 	struct row row = { .n = 300, .cache = 32, .room = ROOM, .socket = SOCKET_ID_ANY,
 			   .name = "flags" };

@@ -155,6 +155,9 @@ test_wires(void **state)
 	assert_string_equal(cfg.pcap_out, "");
 	assert_int_equal(set(&cfg, "wire", "pair"), 0);
 	assert_int_equal(cfg.wire, EMU_WIRE_PAIR);
+	/* the launcher would make files of names that are left from another wire */
+	assert_string_equal(cfg.pcap_in, "");
+	assert_int_equal(cfg.check_count, 0);
 	assert_int_equal(set(&cfg, "wire", "loop"), 0);
 	assert_int_equal(cfg.wire, EMU_WIRE_LOOP);
 }

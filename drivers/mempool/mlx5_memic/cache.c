@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include <rte_malloc.h>
-#include <rte_ring.h>
 
 #include "log.h"
 #include "pool.h"
@@ -229,12 +228,8 @@ mpm_cache_where(const struct mpm_pool *p, struct mpm_where *w)
 	unsigned int lcore;
 
 	memset(w, 0, sizeof(*w));
-	if (p->ring != NULL) {
-		w->host_free = rte_ring_count(p->ring);
-		w->host_out = hosts - RTE_MIN(hosts, w->host_free);
-		return;
-	}
-	w->cache_size = p->caches.host_fill + p->caches.dev_max;
+	w->cache_size = p->caches.bytes == NULL ? p->mp->cache_size :
+		p->caches.host_fill + p->caches.dev_max;
 	w->got_dev = MPM_PEEK(s->got_dev);
 	w->got_host = MPM_PEEK(s->got_host);
 	for (lcore = 0; lcore < MPM_PEEK(p->caches.open); lcore++) {
@@ -346,34 +341,19 @@ mpm_cache_expect_fill(struct mpm_pool *p, unsigned int descs)
 		c->run = MPM_RUN;
 }
 
-/* A pool without slots is one of ring_mp_mc in all but name. */
-static int
-make_ring(struct rte_mempool *mp, struct mpm_pool *p)
-{
-	unsigned int count = rte_align32pow2(mp->size + 1);
-	ssize_t bytes = rte_ring_get_memsize(count);
-
-	if (bytes < 0)
-		return bytes;
-	p->ring = rte_zmalloc_socket("mlx5_memic_pool", bytes, RTE_CACHE_LINE_SIZE, mp->socket_id);
-	if (p->ring == NULL)
-		return -ENOMEM;
-	return rte_ring_init(p->ring, "mlx5_memic", count, 0);
-}
-
 int
 mpm_cache_init(struct rte_mempool *mp, struct mpm_pool *p)
 {
 	int ret;
 
-	if (p->slots == 0)
-		return make_ring(mp, p);
 	/* ring_mp_mc takes that many too, where an object is put twice */
 	ret = mpm_store_init(&p->store, rte_align32pow2(mp->size + 1) - 1, mp->socket_id);
 	if (ret != 0)
 		return ret;
+	p->store.dev_low = p->slots;
 	p->store.reserve = p->slots / UNKNOWN_RESERVE;
-	if (mp->cache_size == 0)
+	/* a pool without slots keeps DPDK's cache, and is one of ring_mp_mc in all but name */
+	if (mp->cache_size == 0 || p->slots == 0)
 		return 0;
 	ret = make_caches(mp, p);
 	if (ret == 0)
@@ -384,7 +364,6 @@ mpm_cache_init(struct rte_mempool *mp, struct mpm_pool *p)
 void
 mpm_cache_fini(struct mpm_pool *p)
 {
-	rte_free(p->ring);
 	rte_free(p->caches.bytes);
 	mpm_store_fini(&p->store);
 }

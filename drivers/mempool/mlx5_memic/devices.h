@@ -37,6 +37,7 @@ struct mpm_nic {
 	struct ibv_context *ctx;        /**< Context of the PMD; NULL once it was closed. */
 	LIST_HEAD(mpm_pds, mpm_pd) pds; /**< PDs of the PMD; none: the device is gone. */
 	LIST_HEAD(mpm_nic_regions, mpm_region) regions; /**< Device memory. */
+	bool drained;                   /**< There was no more of it at the last try. */
 };
 
 /** The PMD has got a PD. */

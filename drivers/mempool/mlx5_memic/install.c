@@ -104,7 +104,7 @@ divert_start(void)
 
 	if (mpm_plt_divert(&start, 1, is_other, why, sizeof(why)) != 0)
 		MPM_LOG(INFO, "%s: no advice is given when ports start, and rings of queues "
-			"without traffic may keep up to half of the slots", why);
+			"without traffic may keep most slots", why);
 }
 
 int

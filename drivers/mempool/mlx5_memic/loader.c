@@ -65,9 +65,9 @@ load(void)
 	dl_iterate_phdr(find_eal, eal);
 	if (eal[0] == '\0')
 		fprintf(stderr, "MLX5_MEMIC: this program has DPDK linked into it, so the driver "
-			"must be, too: link it with the static library and the options that "
-			"\"pkg-config --static --libs librte_pmd_mlx5_memic\" gives. The plugin "
-			"stays off, and there are no mempool ops mlx5_memic\n");
+			"must be, too: link it with what \"pkg-config --libs "
+			"librte_pmd_mlx5_memic-static\" gives, before DPDK's libraries. The "
+			"plugin stays off, and there are no mempool ops mlx5_memic\n");
 	else if (strcmp(eal, MPM_EAL) != 0)
 		fprintf(stderr, "MLX5_MEMIC: built for %s, but this program runs on %s: build the "
 			"driver against that DPDK. The plugin stays off, and there are no mempool "

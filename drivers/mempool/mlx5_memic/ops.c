@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include <rte_mempool.h>
-#include <rte_ring.h>
 
 #include "cache.h"
 #include "log.h"
@@ -73,20 +72,13 @@ cache_get(struct mpm_pool *p, struct mpm_cache *c, void **objs, unsigned int n)
 
 /* ---- all others ---- */
 
-/* All or nothing. Bulk calls of rte_ring give 0 both for none asked and for failure. */
-static __rte_noinline int
-shared_put(struct mpm_pool *p, void * const *objs, unsigned int n)
-{
-	if (p->ring != NULL)
-		return rte_ring_mp_enqueue_bulk(p->ring, objs, n, NULL) == 0 ? -ENOBUFS : 0;
-	return mpm_store_put(&p->store, objs, n);
-}
-
+/*
+ * Pools without slots, whose lcores have DPDK's own cache, pools without caches, threads
+ * that are no lcores, and pools that are not pinned yet.
+ */
 static __rte_noinline int
 shared_get(struct mpm_pool *p, void **objs, unsigned int n)
 {
-	if (p->ring != NULL)
-		return rte_ring_mc_dequeue_bulk(p->ring, objs, n, NULL) == 0 ? -ENOBUFS : 0;
 	if (unlikely(__atomic_load_n(&p->state, __ATOMIC_ACQUIRE) > MPM_PINNED))
 		mpm_pin_first_get(p->mp, p);
 	return mpm_store_get(&p->store, objs, n);
@@ -132,7 +124,7 @@ enqueue(struct rte_mempool *mp, void * const *objs, unsigned int n)
 		return -EINVAL;
 	c = mpm_cache_mine(&p->caches);
 	if (unlikely(c == NULL))
-		return shared_put(p, objs, n);
+		return mpm_store_put(&p->store, objs, n);
 	if (n == 1)
 		return put_one(p, c, objs);
 	return n == MPM_BLOCK ? put_block(p, c, objs) : put_few(p, c, objs, n);

@@ -32,7 +32,6 @@
 
 struct mpm_region;
 struct mpm_wake;
-struct rte_ring;
 
 /** States of a pool; those above MPM_PINNED have work to do before the first get. */
 enum mpm_state {
@@ -48,7 +47,6 @@ struct mpm_pool {
 	uint32_t state;    /**< enum mpm_state. */
 	uintptr_t tier_end; /**< The device tier is all objects below this address. */
 	struct mpm_caches caches;
-	struct rte_ring *ring; /**< Objects of a pool that was made without slots, else NULL. */
 
 	/* what follows is not touched by get and put */
 	TAILQ_ENTRY(mpm_pool) next;

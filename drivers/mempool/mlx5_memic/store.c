@@ -112,19 +112,28 @@ pop_mixed(struct mpm_store *s, void **objs, unsigned int n)
 }
 
 static __rte_always_inline void
+pop_uniform(struct mpm_store *s, void **objs, unsigned int n)
+{
+	if (s->dev_n != 0) {
+		mpm_store_pop_dev(s, objs, n);
+		MPM_POKE(s->got_dev, s->got_dev + n);
+	} else {
+		mpm_store_pop_host(s, objs, n);
+		MPM_POKE(s->got_host, s->got_host + n);
+	}
+}
+
+static __rte_always_inline void
 pop_any(struct mpm_store *s, void **objs, unsigned int n)
 {
-	if (unlikely(s->run >= MPM_RUN || n > s->dev_n)) {
+	if (unlikely(s->dev_n != 0 && (s->run >= MPM_RUN || n > s->dev_n)))
 		pop_mixed(s, objs, n);
-		return;
-	}
-	if (n == MPM_BLOCK)
-		mpm_store_pop_dev(s, objs, MPM_BLOCK);
+	else if (n == MPM_BLOCK)
+		pop_uniform(s, objs, MPM_BLOCK);
 	else if (n == 1)
-		mpm_store_pop_dev(s, objs, 1);
+		pop_uniform(s, objs, 1);
 	else
-		mpm_store_pop_dev(s, objs, n);
-	MPM_POKE(s->got_dev, s->got_dev + n);
+		pop_uniform(s, objs, n);
 }
 
 int

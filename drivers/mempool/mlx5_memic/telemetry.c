@@ -40,7 +40,7 @@ add_where(const struct mpm_pool *p, const struct mpm_where *w, struct rte_tel_da
 	mpm_tel_add_u64(d, "device_peak", w->dev_peak);
 	mpm_tel_add_u64(d, "host_cached", w->host_cached);
 	mpm_tel_add_u64(d, "host_out", w->host_out);
-	mpm_tel_add_u64(d, "cache_size", p->ring == NULL ? w->cache_size : p->mp->cache_size);
+	mpm_tel_add_u64(d, "cache_size", w->cache_size);
 	mpm_tel_add_u64(d, "device_gets", w->got_dev);
 	mpm_tel_add_u64(d, "host_gets", w->got_host);
 }

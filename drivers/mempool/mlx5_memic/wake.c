@@ -23,6 +23,8 @@
 #include "wake.h"
 
 struct mpm_wake {
+	TAILQ_ENTRY(mpm_wake) next;
+	struct mpm_pool *pool;
 	struct rte_mempool *mp; /* stand-in for the mempool that is gone */
 	unsigned int out;       /* buffers that are to come back */
 	unsigned int dev_out;   /* those with a slot */
@@ -32,7 +34,8 @@ struct mpm_wake {
 	struct rte_mempool_memhdr chunks[]; /* memory to be freed at the end */
 };
 
-static TAILQ_HEAD(mpm_wakes, mpm_pool) wakes = TAILQ_HEAD_INITIALIZER(wakes);
+static TAILQ_HEAD(mpm_wakes, mpm_wake) wakes = TAILQ_HEAD_INITIALIZER(wakes);
+static bool exiting; /* what EAL had allocated may be gone */
 
 /* ---- who is at home ---- */
 
@@ -183,6 +186,7 @@ wake_new(struct rte_mempool *mp, struct mpm_pool *p, const struct roll *roll, un
 		return NULL;
 	}
 	w->mp->pool_data = p;
+	w->pool = p;
 	w->out = out;
 	hold_chunks(mp, w);
 	redirect(mp, w, roll);
@@ -237,7 +241,7 @@ mpm_wake_begin(struct mpm_pool *p)
 {
 	p->mp = p->wake->mp;
 	p->wake->idle = rte_mempool_avail_count(p->wake->mp);
-	TAILQ_INSERT_TAIL(&wakes, p, next);
+	TAILQ_INSERT_TAIL(&wakes, p->wake, next);
 }
 
 static void
@@ -256,7 +260,7 @@ wake_end(struct mpm_pool *p)
 	struct mpm_wake *w = p->wake;
 	unsigned int i;
 
-	TAILQ_REMOVE(&wakes, p, next);
+	TAILQ_REMOVE(&wakes, w, next);
 	MPM_LOG(NOTICE, "pool %s: the %u buffers that were out when it was freed are back, %u of "
 		"them had device memory", p->mp->name, w->out, w->dev_out);
 	if (p->region != NULL)
@@ -271,26 +275,28 @@ wake_end(struct mpm_pool *p)
 void
 mpm_wake_reap(void)
 {
-	struct mpm_pool *p;
+	struct mpm_wake *w;
 	void *tmp;
 
-	RTE_TAILQ_FOREACH_SAFE(p, &wakes, next, tmp)
-		if (!p->wake->lost && returned(p) >= p->wake->out)
-			wake_end(p);
+	RTE_TAILQ_FOREACH_SAFE(w, &wakes, next, tmp)
+		if (!w->lost && returned(w->pool) >= w->out)
+			wake_end(w->pool);
 }
 
 void
 mpm_wake_region_gone(const struct mpm_region *region)
 {
-	struct mpm_pool *p;
+	struct mpm_wake *w;
 
-	TAILQ_FOREACH(p, &wakes, next)
-		if (p->region == region)
-			p->region = NULL;
+	if (exiting)
+		return;
+	TAILQ_FOREACH(w, &wakes, next)
+		if (w->pool->region == region)
+			w->pool->region = NULL;
 }
 
 void
 mpm_wake_exit(void)
 {
-	TAILQ_INIT(&wakes);
+	exiting = true;
 }

@@ -38,7 +38,7 @@ void mpm_wake_reap(void);
 /** A region goes, with the slots of those still out. */
 void mpm_wake_region_gone(const struct mpm_region *region);
 
-/** Forget all at exit. */
+/** Leave pools alone from now on. */
 void mpm_wake_exit(void);
 
 #endif /* MPM_WAKE_H */
