@@ -43,6 +43,10 @@ OTHER = re.compile(r"^(MLX5_MEMIC|EAL|TELEMETRY|mlx5_|RTE>>|APP:)|"
                    r"^test_refcnt_worker (started|finished) at lcore|^$")
 
 
+# what rte_mempool_dump() says of the library's caches
+CACHE = re.compile(r"^\s+(cache_size=|cache_count\[|total_cache_count=)")
+
+
 class Run:
     """One run of one autotest."""
 
@@ -64,12 +68,19 @@ class Run:
     def passed(self):
         return self.status == 0 and re.search(r"^Test OK\r?$", self.output, re.M) is not None
 
-    def answers(self):
-        """Its lines without what is not an answer."""
-        lines = []
+    def answers(self, caches=True):
+        """Its lines without what is not an answer, dumps' two counts in one without caches."""
+        lines, cached = [], 0
         for line in self.output.splitlines():
             if OTHER.search(line):
                 continue
+            if not caches:
+                if total := re.search(r"total_cache_count=(\d+)", line):
+                    cached = int(total[1])
+                if CACHE.search(line):
+                    continue
+                if common := re.search(r"common_pool_count=(\d+)", line):
+                    line, cached = f"  objects={int(common[1]) + cached}", 0
             for pattern, word in ALIKE:
                 line = pattern.sub(word, line)
             lines.append(line.rstrip())
@@ -88,8 +99,8 @@ def expect_passed(run, what):
     expect(run.passed(), f"{what}: status {run.status}")
 
 
-def expect_same(control, run):
-    want, got = control.answers(), run.answers()
+def expect_same(control, run, caches=True):
+    want, got = control.answers(caches), run.answers(caches)
     expect(len(want) > 20, f"only {len(want)} lines of answers")
     if want != got:
         print("\n".join(list(difflib.unified_diff(want, got, CONTROL, DRIVER, lineterm=""))[:100]))
@@ -116,7 +127,8 @@ def mempool_device(build):
     for pool in dress.split(","):
         # objects of 2048 bytes are mbufs with 1920 bytes of data
         runs[1].expect_pinned(pool, 80 * 1024 // 1920)
-    expect_same(*runs)
+    # DPDK's caches are off in pools with slots, which have caches of their own
+    expect_same(*runs, caches=False)
 
 
 def mbuf(build):
