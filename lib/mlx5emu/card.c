@@ -105,7 +105,7 @@ report(bool final)
 void
 emu_card_changed(void)
 {
-	if (reported)
+	if (__atomic_load_n(&reported, __ATOMIC_ACQUIRE))
 		report(false);
 }
 
@@ -116,7 +116,7 @@ card_fini(void)
 	if (emu_dev_count == 0 || getpid() != owner || !emu_context_opened)
 		return;
 	emu_engine_stop();
-	reported = true;
+	__atomic_store_n(&reported, true, __ATOMIC_RELEASE);
 	report(true);
 	emu_report_print(stderr);
 	emu_trap_print(stderr);

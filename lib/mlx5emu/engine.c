@@ -36,7 +36,8 @@ static unsigned int waiters;    /* threads of the command side that want the loc
 
 static pthread_t thread;
 static bool running;            /* the thread is to be joined; under control */
-static bool stopping;
+static uintptr_t generation;    /* of the thread; one of an earlier generation ends */
+/* Taken with the other lock held or without, never the other way round. */
 static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
 static cpu_set_t start_cpus;
 
@@ -127,10 +128,9 @@ engine_main(void *arg)
 {
 	uint64_t last_work = emu_clock();
 
-	(void)arg;
 	if (CPU_COUNT(&start_cpus) > 0)
 		sched_setaffinity(0, sizeof(start_cpus), &start_cpus);
-	while (!__atomic_load_n(&stopping, __ATOMIC_ACQUIRE)) {
+	while (__atomic_load_n(&generation, __ATOMIC_ACQUIRE) == (uintptr_t)arg) {
 		bool work = poll_all();
 		uint64_t now = emu_clock();
 
@@ -146,15 +146,15 @@ engine_main(void *arg)
 static void
 before_fork(void)
 {
-	pthread_mutex_lock(&control);
 	emu_lock();
+	pthread_mutex_lock(&control);
 }
 
 static void
 after_fork(void)
 {
-	emu_unlock();
 	pthread_mutex_unlock(&control);
+	emu_unlock();
 }
 
 static void
@@ -178,11 +178,10 @@ start_thread(void)
 			return -err;
 		fork_handled = true;
 	}
-	stopping = false;
 	/* Signals are the program's. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&thread, NULL, engine_main, NULL);
+	err = pthread_create(&thread, NULL, engine_main, (void *)generation);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (err != 0)
 		return -err;
@@ -208,11 +207,16 @@ emu_engine_start(void)
 void
 emu_engine_stop(void)
 {
+	pthread_t last;
+	bool join;
+
 	pthread_mutex_lock(&control);
-	if (running) {
-		__atomic_store_n(&stopping, true, __ATOMIC_RELEASE);
-		pthread_join(thread, NULL);
-		running = false;
-	}
+	last = thread;
+	join = running;
+	running = false;
+	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&control);
+	/* it needs the lock for its last round, which a fork() may hold that waits for us */
+	if (join)
+		pthread_join(last, NULL);
 }

@@ -2,6 +2,7 @@
  * Copyright(c) 2026 The dpdk-memic authors
  */
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -200,6 +201,45 @@ child_of_fork_has_no_engine(void **state)
 	free_port(r);
 }
 
+static void *
+start_and_stop(void *arg)
+{
+	const bool *end = arg;
+
+	while (!__atomic_load_n(end, __ATOMIC_ACQUIRE)) {
+		emu_lock(); /* as a command that opens a context, but for longer */
+		for (int i = 0; i < 10000; i++)
+			emu_engine_start();
+		emu_unlock();
+		emu_engine_stop();
+	}
+	return NULL;
+}
+
+/* Whoever comes in the other's way would wait for ever. */
+static void
+forks_while_others_start_and_stop(void **state)
+{
+	struct rig *r = new_port(1, 64);
+	bool end = false;
+	pthread_t thread;
+	pid_t pid;
+	int i;
+
+	assert_int_equal(pthread_create(&thread, NULL, start_and_stop, &end), 0);
+	alarm(50);
+	for (i = 0; i < 200; i++) {
+		pid = fork();
+		if (pid == 0)
+			_exit(0);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+	}
+	__atomic_store_n(&end, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	alarm(0);
+	free_port(r);
+}
+
 int
 main(void)
 {
@@ -208,6 +248,7 @@ main(void)
 		cmocka_unit_test(idle_costs_little),
 		cmocka_unit_test(commands_get_the_lock),
 		cmocka_unit_test(child_of_fork_has_no_engine),
+		cmocka_unit_test(forks_while_others_start_and_stop),
 	};
 
 	return cmocka_run_group_tests_name("mlx5emu engine", tests, NULL, NULL);
