@@ -38,6 +38,17 @@ overrun(struct emu_cq *cq, uint32_t ci)
 		cq->error(cq);
 }
 
+/*
+ * CQEs that software has not given back. DPDK's Tx keeps its index in 16 bits and writes
+ * it so (cq_ci in mlx5_tx.h), which works for ever on cards: they cannot look at more
+ * bits than the ring needs. That it is 16 where that is enough is an assumption.
+ */
+static uint32_t
+occupied(const struct emu_cq *cq, uint32_t ci)
+{
+	return (cq->pi - ci) & (cq->entries <= 0x8000 ? 0xffff : CI_MASK);
+}
+
 static bool
 has_room(struct emu_cq *cq)
 {
@@ -48,11 +59,11 @@ has_room(struct emu_cq *cq)
 	if (cq->ignore_overrun)
 		return true;
 	/* Software writes the record all the time: only look when the ring seems full. */
-	if (unseen(cq->pi, cq->seen_ci) < cq->entries)
+	if (occupied(cq, cq->seen_ci) < cq->entries)
 		return true;
 	ci = be32toh(__atomic_load_n(&cq->dbrec[0], __ATOMIC_ACQUIRE)) & CI_MASK;
 	cq->seen_ci = ci;
-	if (unseen(cq->pi, ci) < cq->entries)
+	if (occupied(cq, ci) < cq->entries)
 		return true;
 	overrun(cq, ci);
 	return false;

@@ -113,6 +113,26 @@ consumer_index_of_24_bits(void **state)
 	rig_free(r);
 }
 
+/* As DPDK's Tx has it: the upper half of the record stays 0. */
+static void
+consumer_index_of_16_bits(void **state)
+{
+	struct rig *r = rig_new();
+	uint32_t i;
+
+	rig_make_cq(r, 4, 64);
+	r->cq.pi = 0xfffe;
+	rig_set_db(&r->cq_db[0], 0xfffe);
+	for (i = 0xfffe; i < 0x10010; i++) {
+		push(r, (uint8_t)i);
+		rig_set_db(&r->cq_db[0], (uint16_t)(i + 1));
+	}
+	for (i = 0; i < 4; i++)
+		push(r, (uint8_t)i);
+	assert_false(emu_cq_push(&r->cq, (uint8_t[64]){ 0 }, EMU_CQE_REQ));
+	rig_free(r);
+}
+
 static void
 arming(void **state)
 {
@@ -186,6 +206,7 @@ main(void)
 		cmocka_unit_test(overrun_kills_the_cq),
 		cmocka_unit_test(overrun_ignored),
 		cmocka_unit_test(consumer_index_of_24_bits),
+		cmocka_unit_test(consumer_index_of_16_bits),
 		cmocka_unit_test(arming),
 		cmocka_unit_test(arming_for_solicited_only),
 		cmocka_unit_test(error_cqe),
