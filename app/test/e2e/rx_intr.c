@@ -80,8 +80,8 @@ send_frame(uint16_t source)
 	ip->total_length = RTE_BE16(46);
 	ip->time_to_live = 64;
 	ip->next_proto_id = IPPROTO_UDP;
-	ip->src_addr = RTE_BE32(RTE_IPV4(192, 0, 2, 1));
-	ip->dst_addr = RTE_BE32(RTE_IPV4(198, 51, 100, 1));
+	ip->src_addr = RTE_BE32(0xc0000201); /* 192.0.2.1 */
+	ip->dst_addr = RTE_BE32(0xc6336401); /* 198.51.100.1 */
 	udp = (struct rte_udp_hdr *)(ip + 1);
 	udp->src_port = rte_cpu_to_be_16(source);
 	udp->dst_port = RTE_BE16(9);

@@ -100,7 +100,7 @@ telemetry_connect(void)
 const char *
 telemetry(const char *command)
 {
-	static char text[1 << 16];
+	static _Thread_local char text[1 << 16];
 	ssize_t len = -1;
 	int fd = telemetry_connect();
 

@@ -107,7 +107,7 @@ many_pools(void **state)
 
 #define CLIENTS 8
 
-static volatile bool stop;
+static bool stop;
 
 /* The answers are whole or null, and the process lives on. */
 static void *
@@ -116,8 +116,7 @@ client(void *arg)
 	unsigned int *answers = arg;
 	const char *text;
 
-	while (!stop) {
-		/* one buffer for all: what is in it does not matter here */
+	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
 		text = telemetry(*answers % 2 == 0 ? "/mlx5_memic/list" : "/mlx5_memic/info,brief");
 		if (text != NULL)
 			(*answers)++;
@@ -133,12 +132,12 @@ clients_while_pools_come_and_go(void **state)
 	unsigned int i;
 
 	(void)state;
-	stop = false;
+	__atomic_store_n(&stop, false, __ATOMIC_RELEASE);
 	for (i = 0; i < CLIENTS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, client, &answers[i]), 0);
 	for (i = 0; i < 300; i++)
 		rte_mempool_free(make_pool("brief", 64, OPS));
-	stop = true;
+	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
 	for (i = 0; i < CLIENTS; i++) {
 		pthread_join(threads[i], NULL);
 		assert_true(answers[i] > 0);
