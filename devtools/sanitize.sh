@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The dpdk-memic authors
+#
+# Run the tests under AddressSanitizer with UndefinedBehaviorSanitizer, under
+# ThreadSanitizer, and under valgrind: devtools/sanitize.sh [asan|tsan|valgrind]...
+# (default all). Ends with the line "tests: N passed, N failed, N skipped".
+
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+logs=()
+
+# Folder and value of b_sanitize. gcc's runtimes are shared libraries, which can be
+# preloaded into programs that are not instrumented; clang's are not.
+build_sanitized() {
+	say "building with $2 in $1"
+	if [ ! -f "$1/build.ninja" ]; then
+		CC=gcc quietly meson setup "$1" -Db_sanitize="$2" -Db_lundef=false
+	fi
+	quietly ninja -C "$1"
+}
+
+# Folder, name of the log, arguments of meson.
+run_tests() {
+	local folder=$1 name=$2
+	shift 2
+
+	say "testing: $name"
+	rm -f "$folder/meson-logs/$name.json"
+	# some kernels have more random bits in addresses than runtimes expect
+	setarch -R meson test -C "$folder" --no-rebuild --logbase "$name" --timeout-multiplier 10 "$@" ||
+		true
+	[ -f "$folder/meson-logs/$name.json" ] || die "meson ran no test of $name"
+	logs+=("$folder/meson-logs/$name.json")
+}
+
+# Run with a runtime preloaded, as the programs under the emulator are the distribution's.
+preloaded() {
+	local runtime
+	runtime=$(gcc -print-file-name="$1")
+	shift
+	LD_PRELOAD=$runtime "$@"
+}
+
+asan() {
+	local folder=$BUILD/asan
+
+	build_sanitized "$folder" address,undefined
+	export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1:suppressions=$PWD/devtools/ubsan.supp"
+	ASAN_OPTIONS=detect_leaks=1 run_tests "$folder" asan-unit --suite unit
+	# EAL and the PMD leave memory to the end of the process, python as well; and freed
+	# memory is kept for less long, as tests look at how much a process has.
+	ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=1 preloaded libasan.so \
+		run_tests "$folder" asan-e2e --suite emu --suite e2e
+}
+
+# What has more than one thread of ours in it.
+TSAN_E2E=('forward host dv_flow_en=0' 'forward host dv_flow_en=1'
+	'forward dv_flow_en=0 mkey=klm queues=4' 'forward dv_flow_en=1 mkey=klm queues=4'
+	'forward dv_flow_en=1 mkey=ksm queues=1' 'pool quit_under_traffic' 'pool stop_start'
+	'pool close_port')
+
+tsan() {
+	local folder=$BUILD/tsan
+
+	build_sanitized "$folder" thread
+	export TSAN_OPTIONS="suppressions=$PWD/devtools/tsan.supp"
+	run_tests "$folder" tsan-unit --suite unit
+	preloaded libtsan.so run_tests "$folder" tsan-e2e "${TSAN_E2E[@]}"
+}
+
+valgrind() {
+	build "$BUILD" gcc
+	run_tests "$BUILD" valgrind --setup valgrind --suite unit
+	run_tests "$BUILD" valgrind-abi --setup valgrind_abi --suite abi
+}
+
+install_packages
+[ $# -gt 0 ] || set -- asan tsan valgrind
+for kind in "$@"; do
+	case $kind in
+	asan | tsan | valgrind) "$kind" ;;
+	*) die "'$kind' is none of asan, tsan and valgrind" ;;
+	esac
+done
+exec /usr/bin/python3 devtools/count_tests.py "${logs[@]}"
