@@ -128,19 +128,30 @@ int memic_device_open(const char *name, struct memic_device **dev);
  */
 int memic_device_close(struct memic_device *dev);
 
-/** The library's own verbs context on the device. */
+/**
+ * The library's own verbs context on a device.
+ *
+ * @param dev device.
+ * @return context, valid until the device is closed.
+ */
 struct ibv_context *memic_device_context(const struct memic_device *dev);
 
 /**
  * Capabilities of a device, read when it was opened or adopted.
  *
+ * @param dev device.
  * @return pointer into the device, valid until it is closed.
  */
 const struct memic_caps *memic_device_caps(const struct memic_device *dev);
 
 /* ---- allocations ---- */
 
-/** Name of a type as in mlx5dv_alloc_dm(3) without the prefix, as "MEMIC". */
+/**
+ * Name of a type as in mlx5dv_alloc_dm(3) without the prefix, as "MEMIC".
+ *
+ * @param type type.
+ * @return static text.
+ */
 const char *memic_dm_type_name(enum memic_dm_type type);
 
 /**
@@ -196,18 +207,46 @@ int memic_dm_alloc_most(struct memic_device *dev, size_t want, size_t least,
  */
 int memic_dm_free(struct memic_dm *dm);
 
-/** First byte of the CPU's mapping (write-combining); NULL for SW_ICM. */
+/**
+ * The CPU's mapping of an allocation, write-combining.
+ *
+ * @param dm allocation.
+ * @return its first byte; NULL for SW_ICM, which has none.
+ */
 void *memic_dm_addr(const struct memic_dm *dm);
-/** Usable bytes, as asked for. */
+
+/**
+ * Length of an allocation.
+ *
+ * @param dm allocation.
+ * @return usable bytes, as asked for.
+ */
 size_t memic_dm_length(const struct memic_dm *dm);
-/** Type of an allocation. */
+
+/**
+ * Type of an allocation.
+ *
+ * @param dm allocation.
+ * @return the type it was made with.
+ */
 enum memic_dm_type memic_dm_type(const struct memic_dm *dm);
-/** The verbs object. */
+
+/**
+ * The verbs object of an allocation.
+ *
+ * @param dm allocation.
+ * @return object that stays the library's.
+ */
 struct ibv_dm *memic_dm_verbs(const struct memic_dm *dm);
 
 /* ---- keys ---- */
 
-/** Name of a mode: "klm", "ksm" or "direct". */
+/**
+ * Name of a mode.
+ *
+ * @param mode mode.
+ * @return static text: "klm", "ksm" or "direct".
+ */
 const char *memic_mkey_mode_name(enum memic_mkey_mode mode);
 
 /**
@@ -239,11 +278,28 @@ int memic_mkey_create(struct memic_dm *dm, struct ibv_pd *pd, enum memic_mkey_mo
  */
 int memic_mkey_destroy(struct memic_mkey *mkey);
 
-/** The 32-bit key that work queue entries carry. */
+/**
+ * The key that work queue entries carry.
+ *
+ * @param mkey key.
+ * @return its 32 bits, in the CPU's order.
+ */
 uint32_t memic_mkey_lkey(const struct memic_mkey *mkey);
-/** Which way the key works. */
+
+/**
+ * Which way a key works.
+ *
+ * @param mkey key.
+ * @return the mode it was made with.
+ */
 enum memic_mkey_mode memic_mkey_mode(const struct memic_mkey *mkey);
-/** First address that queues may post. */
+
+/**
+ * First address that queues may post through a key.
+ *
+ * @param mkey key.
+ * @return the mapping's for KLM and KSM, 0 for DIRECT.
+ */
 uint64_t memic_mkey_base(const struct memic_mkey *mkey);
 
 /* ---- copies by the CPU ---- */
