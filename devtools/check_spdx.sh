@@ -9,8 +9,9 @@ set -euo pipefail
 
 cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}"
 
-# The licence itself, and files whose format or readers take no such lines.
-exempt='^(LICENSE|VERSION|MAINTAINERS|(.*/)?\.gitignore)$'
+# The licence itself, and files whose format or readers take no such lines. What fuzzers are
+# fed with is bytes.
+exempt='^(LICENSE|VERSION|MAINTAINERS|(.*/)?\.gitignore|app/test/fuzz/corpus/.*)$'
 
 # Without git (a tarball) whatever lies there, less the build folders.
 list() {
