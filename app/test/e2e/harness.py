@@ -258,13 +258,13 @@ class Testpmd(Program):
             raise Failure(f"telemetry has no answer to '{command}'; was the port probed?")
         return answer
 
-    def start(self):
+    def start(self, mode="io"):
         """Start forwarding such that a full Tx ring makes testpmd wait, not drop.
 
         The wire feeds as fast as frames are received, so that the Tx ring is full at times;
-        by default io mode then frees the frames.
+        by default testpmd then frees the frames.
         """
-        self.run("set fwd io retry")
+        self.run(f"set fwd {mode} retry")
         self.run("set burst tx delay 1 retry 10000000")
         return self.run("start")
 

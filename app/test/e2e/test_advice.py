@@ -5,6 +5,7 @@
 
 import re
 
+import split
 from harness import FITTING, PCI_DEVICE, Testpmd, expect, main
 
 SECOND_DEVICE = "0000:08:00.1"
@@ -48,11 +49,16 @@ def quiet(build):
 
 def inline_8_queues(build):
     only(advice(build, ["--rxq=8", "--txq=8"], memic="4M"), r"port 0 \(0000:08:00.0\)",
-         "8 Tx queues", "txq_inline_max=0,txq_inline_mpw=0")
+         "8 Tx queues", "buffers of pool mb_pool_0 in device memory of mlx5_0",
+         "txq_inline_max=0,txq_inline_mpw=0", "fewer Tx queues")
     none(advice(build, ["--rxq=7", "--txq=7"], memic="4M"))
     # one of the two is not enough
     only(advice(build, ["--rxq=8", "--txq=8"], memic="4M", device="txq_inline_max=0"),
          "txq_inline_mpw=0")
+    # the pool on the device is that of the second segment
+    only(advice(build, ["--rxq=8", "--txq=8", *split.APP], memic="4M",
+                eal=["--vdev=mempool_mlx5_memic0,pools=mb_pool_0_1"]),
+         "8 Tx queues", "of pool mb_pool_0_1 in device memory of mlx5_0")
 
 
 def inline_devargs(build):
@@ -63,8 +69,17 @@ def inline_devargs(build):
 
 def depth(build):
     """Rings that want more buffers than there are slots."""
-    only(advice(build, ["--rxd=128", "--txd=128"]), "up to 256 buffers", "has 157 in device memory",
-         "shorter rings")
+    only(advice(build, ["--rxd=128", "--txd=128"]), r"port 0 \(0000:08:00.0\)",
+         "up to 256 buffers", "of pool mb_pool_0 with 157 in device memory", "shorter rings")
+
+
+def depth_split(build):
+    """Case 22 with buffer split: of each ring the pool for payload fills half."""
+    rule = ["--vdev=mempool_mlx5_memic0,pools=mb_pool_0_1"]
+    app = [option for option in split.APP if "xd=" not in option]
+    none(advice(build, app + ["--rxd=128", "--txd=128"], eal=rule))
+    only(advice(build, app + ["--rxd=256", "--txd=128"], eal=rule), r"port 0 \(0000:08:00.0\)",
+         r"up to 192 buffers \(128 Rx, 64 Tx\)", "of pool mb_pool_0_1 with 157 in device memory")
 
 
 def mprq(build):
@@ -77,7 +92,25 @@ def other_device(build):
     lines = advice(build, eal=["--vdev=mempool_mlx5_memic0,dev=mlx5_0"], emu=["--ports", "2"],
                    devices=(PCI_DEVICE, SECOND_DEVICE))
     only(lines, r"port 1 \(0000:08:00.1\)", "pool mb_pool_0", r"memory of mlx5_0 \(0000:08:00.0\)",
-         "dev=0000:08:00.1,pools=")
+         "out of reach of mlx5_1: the port will not start", "dev=0000:08:00.1,pools=")
+
+
+def other_device_split(build):
+    """The same where the pool is that of a later segment."""
+    rule = ["--vdev=mempool_mlx5_memic0,dev=mlx5_0,pools=mb_pool_0_1"]
+    lines = advice(build, split.APP, eal=rule, emu=["--ports", "2"],
+                   devices=(PCI_DEVICE, SECOND_DEVICE))
+    only(lines, r"port 1 \(0000:08:00.1\)", "Rx queue 0 has pool mb_pool_0_1", "will not start")
+
+
+def other_driver(build):
+    """Ports of other drivers, each told for itself; frames get there by the CPU."""
+    lines = advice(build, eal=["--vdev=net_null0", "--vdev=net_null1"])
+    expect(len(lines) == 2, f"{len(lines)} lines, not 2: {lines}")
+    for number, line in enumerate(sorted(lines)):
+        only([line], rf"port {number + 1} \(net_null{number}, driver net_null\)", "Rx queue 0",
+             "pool mb_pool_0", r"memory of mlx5_0 \(0000:08:00.0\)", "copied there by the CPU",
+             "pools=NAME for those of mlx5_0 only")
 
 
 def once(build):
@@ -88,4 +121,5 @@ def once(build):
 
 
 main({case.__name__: case for case in (
-    quiet, inline_8_queues, inline_devargs, depth, mprq, other_device, once)})
+    quiet, inline_8_queues, inline_devargs, depth, depth_split, mprq, other_device,
+    other_device_split, other_driver, once)})

@@ -18,17 +18,21 @@
 #include "log.h"
 #include "pool.h"
 #include "region.h"
+#include "rxq.h"
 
 /** From this many Tx queues on the PMD inlines (mlx5.rst, txqs_min_inline). */
 #define TXQS_MIN_INLINE 8
 
-/** Advice on a port that was given. */
+/** Advice on a port that was given; that on a pool is kept with the pool. */
 enum {
 	TOLD_INLINE = 1 << 0,
 	TOLD_MPRQ = 1 << 1,
 };
 
 static uint8_t told[RTE_MAX_ETHPORTS];
+
+/** Most pools of a port that are looked at. */
+#define SHARES RTE_MAX_QUEUES_PER_PORT
 
 /** A port as it is configured. */
 struct view {
@@ -72,8 +76,9 @@ view_open(struct view *v)
 
 /* ---- the port ---- */
 
+/* Told with the pool that the port receives into, if any: it may only send. */
 static void
-advise_inline(const struct view *v)
+advise_inline(const struct view *v, const char *pool)
 {
 	long least = devarg_number(v, "txqs_min_inline", TXQS_MIN_INLINE);
 
@@ -84,9 +89,10 @@ advise_inline(const struct view *v)
 		return;
 	told[v->port] |= TOLD_INLINE;
 	MPM_LOG(WARNING, "port %u (%s): with %u Tx queues, %ld or more, the mlx5 driver copies the "
-		"start of frames into descriptors, and the CPU reads device memory at a crawl: add "
-		"the devargs txq_inline_max=0,txq_inline_mpw=0 to the port, or use fewer Tx queues",
-		v->port, v->device, v->info.nb_tx_queues, least);
+		"start of frames into descriptors, and the CPU reads buffers%s%s in device memory "
+		"of %s at a crawl: add the devargs txq_inline_max=0,txq_inline_mpw=0 to the port, "
+		"or use fewer Tx queues", v->port, v->device, v->info.nb_tx_queues, least,
+		pool == NULL ? "" : " of pool ", pool == NULL ? "" : pool, v->nic->name);
 }
 
 static void
@@ -102,27 +108,31 @@ advise_mprq(const struct view *v, const struct mpm_pool *p)
 /* ---- its pools ---- */
 
 static void
-advise_depth(const struct view *v, struct mpm_pool *p, unsigned int rxd)
+advise_depth(const struct view *v, struct mpm_pool *p, const struct mpm_rx_descs *descs)
 {
-	unsigned int need = rxd + v->txd;
+	unsigned int rxd = descs->own;
+	unsigned int txd = mpm_rxq_of_tx(descs, v->txd);
+	unsigned int need = rxd + txd;
 
 	if (need <= p->slots || p->slots == p->mp->populated_size || p->told_depth)
 		return;
 	p->told_depth = true;
-	MPM_LOG(WARNING, "port %u (%s): its rings hold up to %u buffers (%u Rx, %u Tx) and pool %s "
-		"has %u in device memory: part of the frames will be in host memory. Use shorter "
+	MPM_LOG(WARNING, "port %u (%s): its rings hold up to %u buffers (%u Rx, %u Tx) of pool %s "
+		"with %u in device memory: part of the frames will be in host memory. Use shorter "
 		"rings, fewer queues or a smaller data room (%zu bytes a buffer now)", v->port,
-		v->device, need, rxd, v->txd, p->mp->name, p->slots, p->stride);
+		v->device, need, rxd, txd, p->mp->name, p->slots, p->stride);
 }
 
 static void
 advise_device(const struct view *v, struct mpm_pool *p, uint16_t queue)
 {
 	const struct mpm_nic *nic = p->region->nic;
+	uint64_t bit = UINT64_C(1) << v->port % 64;
 
-	if (p->told_device)
+	/* each port on its own: one of them may be able to start, another not */
+	if ((p->told_device[v->port / 64] & bit) != 0)
 		return;
-	p->told_device = true;
+	p->told_device[v->port / 64] |= bit;
 	if (v->nic != NULL)
 		MPM_LOG(WARNING, "port %u (%s): Rx queue %u has pool %s in device memory of %s "
 			"(%s), out of reach of %s: the port will not start. Give each device's "
@@ -130,48 +140,66 @@ advise_device(const struct view *v, struct mpm_pool *p, uint16_t queue)
 			v->device, queue, p->mp->name, nic->name, nic->address, v->nic->name,
 			v->device);
 	else
-		MPM_LOG(WARNING, "port %u (driver %s): Rx queue %u has pool %s in device memory of "
-			"%s (%s): at best its frames are copied there by the CPU. Give the port "
-			"another pool, as with a rule pools=NAME for those of %s only", v->port,
-			v->info.driver_name, queue, p->mp->name, nic->name, nic->address,
-			nic->name);
+		MPM_LOG(WARNING, "port %u (%s, driver %s): Rx queue %u has pool %s in device "
+			"memory of %s (%s): at best its frames are copied there by the CPU. Give "
+			"the port another pool, as with a rule pools=NAME for those of %s only",
+			v->port, v->device, v->info.driver_name, queue, p->mp->name, nic->name,
+			nic->address, nic->name);
 }
 
 /** What the queues of a port have of one pool. */
 struct share {
 	struct mpm_pool *pool;
 	uint16_t queue; /* the first of them */
-	unsigned int rxd;
+	struct mpm_rx_descs descs;
 };
+
+/* In device memory; further segments of one pool are the same to it. */
+static struct mpm_pool *
+pool_of_segment(const struct mpm_rxq *rxq, unsigned int seg)
+{
+	struct mpm_pool *p = mpm_pool_of(rxq->mp[seg]);
+	unsigned int i;
+
+	for (i = 0; i < seg; i++)
+		if (rxq->mp[i] == rxq->mp[seg])
+			return NULL;
+	return p != NULL && p->region != NULL && p->slots != 0 ? p : NULL;
+}
 
 static void
 add_queue(struct share *shares, unsigned int *n, struct mpm_pool *p, uint16_t queue,
-	  unsigned int rxd)
+	  const struct mpm_rxq *rxq)
 {
 	unsigned int i;
 
 	for (i = 0; i < *n; i++)
 		if (shares[i].pool == p)
 			break;
+	if (i == SHARES)
+		return;
 	if (i == *n)
 		shares[(*n)++] = (struct share){ .pool = p, .queue = queue };
-	shares[i].rxd += rxd;
+	mpm_rxq_count(rxq, p->mp, &shares[i].descs);
 }
 
 static unsigned int
 collect(const struct view *v, struct share *shares)
 {
-	struct rte_eth_rxq_info rxq;
+	struct mpm_rxq rxq;
 	struct mpm_pool *p;
 	unsigned int n = 0;
+	unsigned int seg;
 	uint16_t q;
 
 	for (q = 0; q < v->info.nb_rx_queues; q++) {
-		if (rte_eth_rx_queue_info_get(v->port, q, &rxq) != 0 || rxq.mp == NULL)
+		if (mpm_rxq_get(v->port, q, &rxq) != 0)
 			continue;
-		p = mpm_pool_of(rxq.mp);
-		if (p != NULL && p->region != NULL && p->slots != 0)
-			add_queue(shares, &n, p, q, rxq.nb_desc);
+		for (seg = 0; seg < rxq.segs; seg++) {
+			p = pool_of_segment(&rxq, seg);
+			if (p != NULL)
+				add_queue(shares, &n, p, q, &rxq);
+		}
 	}
 	return n;
 }
@@ -190,14 +218,15 @@ advise_pool(const struct view *v, const struct share *s)
 		return;
 	}
 	advise_mprq(v, s->pool);
-	advise_depth(v, s->pool, s->rxd);
+	advise_depth(v, s->pool, &s->descs);
 }
 
 void
 mpm_advice(uint16_t port)
 {
-	static struct share shares[RTE_MAX_QUEUES_PER_PORT];
+	static struct share shares[SHARES];
 	struct view v = { .port = port };
+	const char *own = NULL;
 	unsigned int i, n;
 
 	if (rte_eth_dev_info_get(port, &v.info) != 0 || v.info.device == NULL)
@@ -205,11 +234,14 @@ mpm_advice(uint16_t port)
 	mpm_control_lock();
 	view_open(&v);
 	n = collect(&v, shares);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		advise_pool(&v, &shares[i]);
+		if (own == NULL && same_device(v.nic, shares[i].pool->region->nic))
+			own = shares[i].pool->mp->name;
+	}
 	/* whatever it receives into, it may be given buffers of its device to send */
 	if (v.nic != NULL && !LIST_EMPTY(&v.nic->regions))
-		advise_inline(&v);
+		advise_inline(&v, own);
 	mpm_control_unlock();
 	rte_kvargs_free(v.args);
 }

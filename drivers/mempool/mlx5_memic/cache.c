@@ -17,8 +17,8 @@
 
 /**
  * Share of the slots, 1 over this, that a thread does not get in a row when the rings of
- * ports are not known, as those of the further segments of buffer split. More than that
- * would be held back from frames in flight, where a slow wire makes Tx rings fill up.
+ * ports are not known, as where no Rx queue was given the pool. More than that would be
+ * held back from frames in flight, where a slow wire makes Tx rings fill up.
  */
 #define UNKNOWN_RESERVE 8u
 

@@ -17,6 +17,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <rte_ethdev.h>
 #include <rte_mempool.h>
 
 /**
@@ -47,5 +48,8 @@ uint32_t mpm_hook_pmd_obj_iter(struct rte_mempool *mp, rte_mempool_obj_cb_t *cb,
 
 /** As in rte_ethdev.h (start_hook.c). */
 int mpm_hook_dev_start(uint16_t port);
+/** As in rte_ethdev.h (rxq_hook.c). */
+int mpm_hook_rx_queue_setup(uint16_t port, uint16_t queue, uint16_t descs, unsigned int socket,
+			    const struct rte_eth_rxconf *conf, struct rte_mempool *mp);
 
 #endif /* MPM_HOOKS_H */

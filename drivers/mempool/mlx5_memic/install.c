@@ -22,7 +22,7 @@
 /** Start of the names of the objects through which the PMD calls verbs and walks. */
 #define GLUE "librte_common_mlx5"
 
-static char reason[256];
+static char reason[MPM_WHY];
 
 const char *
 mpm_hooks_reason(void)
@@ -95,14 +95,15 @@ divert_others(char *why, size_t why_len)
 static void
 divert_start(void)
 {
-	static struct mpm_plt_hook start = {
-		.symbol = "rte_eth_dev_start",
-		.replacement = mpm_hook_dev_start,
-		.genuine = rte_eth_dev_start,
+	static struct mpm_plt_hook hooks[] = {
+		{ .symbol = "rte_eth_dev_start", .replacement = mpm_hook_dev_start,
+		  .genuine = rte_eth_dev_start },
+		{ .symbol = "rte_eth_rx_queue_setup", .replacement = mpm_hook_rx_queue_setup,
+		  .genuine = rte_eth_rx_queue_setup },
 	};
 	char why[sizeof(reason)];
 
-	if (mpm_plt_divert(&start, 1, is_other, why, sizeof(why)) != 0)
+	if (mpm_plt_divert(hooks, RTE_DIM(hooks), is_other, why, sizeof(why)) != 0)
 		MPM_LOG(INFO, "%s: no advice is given when ports start, and rings of queues "
 			"without traffic may keep most slots", why);
 }

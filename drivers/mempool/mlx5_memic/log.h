@@ -7,6 +7,9 @@
 
 #include <rte_log.h>
 
+/** Bytes of a sentence that says why; those of libmemic (error.c) take up to 768. */
+#define MPM_WHY 1024
+
 /** Dynamic log type "mempool.mlx5_memic". */
 extern int mpm_logtype;
 

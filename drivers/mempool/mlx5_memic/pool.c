@@ -27,6 +27,7 @@
 #include "pool.h"
 #include "pool_hook.h"
 #include "region.h"
+#include "rxq.h"
 #include "wake.h"
 
 static TAILQ_HEAD(mpm_pools, mpm_pool) pools = TAILQ_HEAD_INITIALIZER(pools);
@@ -306,6 +307,7 @@ mpm_pool_free(struct rte_mempool *mp)
 	}
 	mpm_control_lock();
 	TAILQ_REMOVE(&pools, p, next);
+	mpm_rxq_forget(mp);
 	mpm_host_mr_withdraw(p);
 	if (p->state == MPM_PINNED && p->home == NULL && p->shinfo != NULL)
 		mpm_pin_orphan(p);

@@ -24,6 +24,7 @@
 #include "cache.h"
 #include "compat.h"
 #include "config.h"
+#include "log.h"
 #include "store.h"
 
 #define MPM_OPS_NAME "mlx5_memic"
@@ -32,6 +33,9 @@
 
 struct mpm_region;
 struct mpm_wake;
+
+/** Words of a bit for each port. */
+#define MPM_PORT_WORDS ((RTE_MAX_ETHPORTS + 63) / 64)
 
 /** States of a pool; those above MPM_PINNED have work to do before the first get. */
 enum mpm_state {
@@ -63,9 +67,9 @@ struct mpm_pool {
 	struct rte_mbuf_ext_shared_info *shinfo; /**< One per object. */
 	unsigned int tries;        /**< Walks that found only some mbufs initialised. */
 	unsigned int repinned;     /**< How often mbufs were initialised once more. */
-	char reason[256];          /**< Why the pool has no device memory. */
+	char reason[MPM_WHY];      /**< Why the pool has no device memory. */
 	bool told_depth;           /**< Advice that was given (advice.c). */
-	bool told_device;
+	uint64_t told_device[MPM_PORT_WORDS]; /**< The same for each port. */
 
 	struct mpm_store store;
 } MPM_CACHE_ALIGNED;

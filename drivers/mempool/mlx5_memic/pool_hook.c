@@ -75,7 +75,7 @@ mpm_pool_hook_install(void)
 		{ .symbol = "rte_pktmbuf_pool_create_by_ops", .replacement = create_by_ops,
 		  .genuine = rte_pktmbuf_pool_create_by_ops },
 	};
-	char why[256];
+	char why[MPM_WHY];
 
 	if (mpm_plt_divert(hooks, RTE_DIM(hooks), is_driver, why, sizeof(why)) != 0)
 		MPM_LOG(INFO, "%s: pools that drivers make for themselves may take device memory "

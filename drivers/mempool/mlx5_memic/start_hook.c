@@ -9,6 +9,7 @@
 #include "cache.h"
 #include "hooks.h"
 #include "pool.h"
+#include "rxq.h"
 
 /*
  * A look at the rings of all ports before a port starts: what fills them decides about
@@ -16,17 +17,17 @@
  */
 
 /* Descriptors of the Rx queues of a port that a pool feeds. */
-static unsigned int
+static struct mpm_rx_descs
 count_rx(uint16_t port, unsigned int queues, const struct rte_mempool *mp)
 {
-	struct rte_eth_rxq_info info;
-	unsigned int n = 0;
+	struct mpm_rx_descs descs = { 0 };
+	struct mpm_rxq rxq;
 	unsigned int q;
 
 	for (q = 0; q < queues; q++)
-		if (rte_eth_rx_queue_info_get(port, q, &info) == 0 && info.mp == mp)
-			n += info.nb_desc;
-	return n;
+		if (mpm_rxq_get(port, q, &rxq) == 0)
+			mpm_rxq_count(&rxq, mp, &descs);
+	return descs;
 }
 
 static unsigned int
@@ -48,7 +49,7 @@ look_at_rings(struct mpm_pool *p, void *arg __rte_unused)
 {
 	struct rte_eth_dev_info info;
 	unsigned int rx = 0, tx = 0;
-	unsigned int n;
+	struct mpm_rx_descs descs;
 	uint16_t port;
 
 	if (p->slots == 0)
@@ -56,10 +57,10 @@ look_at_rings(struct mpm_pool *p, void *arg __rte_unused)
 	RTE_ETH_FOREACH_DEV(port) {
 		if (rte_eth_dev_info_get(port, &info) != 0)
 			continue;
-		n = count_rx(port, info.nb_rx_queues, p->mp);
-		rx += n;
-		if (n != 0)
-			tx += count_tx(port, info.nb_tx_queues);
+		descs = count_rx(port, info.nb_rx_queues, p->mp);
+		rx += descs.own;
+		if (descs.own != 0)
+			tx += mpm_rxq_of_tx(&descs, count_tx(port, info.nb_tx_queues));
 	}
 	if (rx != 0)
 		mpm_cache_expect_fill(p, rx + tx);

@@ -21,6 +21,9 @@ struct ibv_mr *__wrap_ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t len
 int __wrap_ibv_dereg_mr(struct ibv_mr *mr);
 uint32_t __wrap_rte_mempool_obj_iter(struct rte_mempool *mp, rte_mempool_obj_cb_t *cb, void *arg);
 int __wrap_rte_eth_dev_start(uint16_t port);
+int __wrap_rte_eth_rx_queue_setup(uint16_t port, uint16_t queue, uint16_t descs,
+				  unsigned int socket, const struct rte_eth_rxconf *conf,
+				  struct rte_mempool *mp);
 
 struct ibv_pd *
 __wrap_ibv_alloc_pd(struct ibv_context *ctx)
@@ -75,6 +78,13 @@ int
 __wrap_rte_eth_dev_start(uint16_t port)
 {
 	return mpm_hook_dev_start(port);
+}
+
+int
+__wrap_rte_eth_rx_queue_setup(uint16_t port, uint16_t queue, uint16_t descs, unsigned int socket,
+			      const struct rte_eth_rxconf *conf, struct rte_mempool *mp)
+{
+	return mpm_hook_rx_queue_setup(port, queue, descs, socket, conf, mp);
 }
 
 int

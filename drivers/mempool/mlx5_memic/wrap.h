@@ -22,6 +22,7 @@
 #define ibv_reg_mr_iova2 __real_ibv_reg_mr_iova2
 #define ibv_unimport_pd __real_ibv_unimport_pd
 #define rte_eth_dev_start __real_rte_eth_dev_start
+#define rte_eth_rx_queue_setup __real_rte_eth_rx_queue_setup
 #define rte_mempool_obj_iter __real_rte_mempool_obj_iter
 
 #endif /* MPM_WRAP_H */
