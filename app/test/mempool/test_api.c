@@ -8,6 +8,8 @@
  */
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_bus_vdev.h>
@@ -280,6 +282,153 @@ stats_arguments(void **state)
 	rte_mempool_free(other);
 }
 
+/* What the dump says of a figure, or -1. */
+static long long
+dumped(const struct rte_mempool *pool, const char *key)
+{
+	size_t len = strlen(key);
+	long long value = -1;
+	char line[512];
+	FILE *f = tmpfile();
+
+	assert_non_null(f);
+	assert_int_equal(rte_pmd_mlx5_memic_dump(f, pool), 0);
+	rewind(f);
+	while (fgets(line, sizeof(line), f) != NULL)
+		if (strncmp(line, "  ", 2) == 0 && strncmp(line + 2, key, len) == 0 &&
+		    line[2 + len] == '=')
+			value = atoll(line + 3 + len);
+	fclose(f);
+	return value;
+}
+
+/* All three ways to ask give one answer. */
+static void
+check_figures(const struct rte_mempool *mp)
+{
+	struct rte_pmd_mlx5_memic_stats s = stats_of(mp);
+	const struct {
+		const char *key;
+		uint64_t value;
+	} figures[] = {
+		{ "objects", N }, { "device_slots", s.device_slots },
+		{ "device_free", s.device_free }, { "device_bytes", s.device_bytes },
+		{ "device_cached", s.device_cached }, { "device_out", s.device_out },
+		{ "device_peak", s.device_peak }, { "device_gets", s.device_gets },
+		{ "host_slots", s.host_slots }, { "host_free", s.host_free },
+		{ "host_bytes", s.host_bytes }, { "host_cached", s.host_cached },
+		{ "host_out", s.host_out }, { "host_gets", s.host_gets },
+		{ "region_used_bytes", s.device_bytes }, { "pinned", 1 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(figures); i++) {
+		assert_int_equal(pool_number(mp->name, figures[i].key), figures[i].value);
+		assert_int_equal(dumped(mp, figures[i].key), figures[i].value);
+	}
+	assert_int_equal(s.device_free + s.device_out, s.device_slots);
+	assert_int_equal(s.host_free + s.host_out, s.host_slots);
+	assert_true(s.device_cached <= s.device_free && s.host_cached <= s.host_free);
+	assert_true(s.device_peak >= s.device_out + s.device_cached);
+	assert_int_equal(s.device_free + s.host_free, rte_mempool_avail_count(mp));
+}
+
+static unsigned int
+count_on_device(struct rte_mbuf **m, unsigned int n)
+{
+	unsigned int dev = 0, i;
+
+	for (i = 0; i < n; i++)
+		dev += rte_pmd_mlx5_memic_mbuf_on_device(m[i]);
+	return dev;
+}
+
+/* Mbufs that are out, and where they came from, are those that the test has counted. */
+static void
+figures_of(unsigned int cache)
+{
+	struct rte_mempool *mp = rte_pmd_mlx5_memic_pool_create("figures", N, cache, 0, ROOM,
+								SOCKET_ID_ANY, NULL);
+	static struct rte_mbuf *m[N];
+	unsigned int dev, out = 0, gets = 0, dev_gets = 0;
+	unsigned int i;
+
+	check_figures(mp);
+	assert_int_equal(stats_of(mp).device_peak, 0);
+	/* past the slots, so that both tiers are served from */
+	for (i = 0; i < 6; i++) {
+		assert_int_equal(rte_pktmbuf_alloc_bulk(mp, &m[out], 32), 0);
+		dev_gets += count_on_device(&m[out], 32);
+		gets += 32;
+		out += 32;
+		check_figures(mp);
+		dev = count_on_device(m, out);
+		assert_int_equal(stats_of(mp).device_out, dev);
+		assert_int_equal(stats_of(mp).host_out, out - dev);
+		assert_int_equal(stats_of(mp).device_gets, dev_gets);
+		assert_int_equal(stats_of(mp).host_gets, gets - dev_gets);
+	}
+	assert_true(stats_of(mp).host_gets > 0);
+	for (i = 0; i < out; i += 32)
+		rte_pktmbuf_free_bulk(&m[i], 32);
+	check_figures(mp);
+	assert_int_equal(stats_of(mp).device_out + stats_of(mp).host_out, 0);
+	/* who only puts caches no slots */
+	assert_int_equal(rte_pktmbuf_alloc_bulk(mp, m, 32), 0);
+	rte_pktmbuf_free_bulk(m, 32);
+	check_figures(mp);
+	/* the watermark stays; without caches it is what was out */
+	assert_true(stats_of(mp).device_peak >= dev);
+	if (cache == 0) {
+		assert_int_equal(stats_of(mp).device_peak, dev);
+		assert_int_equal(stats_of(mp).device_cached + stats_of(mp).host_cached, 0);
+	} else {
+		assert_true(stats_of(mp).device_cached > 0 && stats_of(mp).host_cached > 0);
+	}
+	rte_mempool_free(mp);
+}
+
+static void
+figures_are_right(void **state)
+{
+	(void)state;
+	figures_of(0);
+	figures_of(64);
+}
+
+static void
+dump_arguments(void **state)
+{
+	struct rte_mempool *mp = create("dump", NULL), *other = make_pool("other", 64, REFERENCE);
+	struct rte_mempool *host;
+	char text[2048];
+	size_t len;
+	FILE *f;
+
+	(void)state;
+	assert_int_equal(rte_pmd_mlx5_memic_dump(NULL, mp), -EINVAL);
+	assert_int_equal(rte_pmd_mlx5_memic_dump(stdout, NULL), -EINVAL);
+	assert_int_equal(rte_pmd_mlx5_memic_dump(stdout, other), -ENOTSUP);
+	rte_vdev_init(VDEV, "pools=other");
+	host = make_pool("host", 64, OPS);
+	rte_vdev_uninit(VDEV);
+	f = tmpfile();
+	assert_non_null(f);
+	assert_int_equal(rte_pmd_mlx5_memic_dump(f, mp), 0);
+	assert_int_equal(rte_pmd_mlx5_memic_dump(f, host), 0);
+	rewind(f);
+	len = fread(text, 1, sizeof(text) - 1, f);
+	text[len] = '\0';
+	fclose(f);
+	assert_non_null(strstr(text, "mempool <dump>@"));
+	assert_non_null(strstr(text, "  device=mlx5_0\n  address=0000:08:00.0\n  mkey=klm\n"));
+	assert_non_null(strstr(text, "mempool <host>@"));
+	assert_non_null(strstr(text, "  reason=no rule matches\n"));
+	rte_mempool_free(mp);
+	rte_mempool_free(host);
+	rte_mempool_free(other);
+}
+
 static void
 where_an_mbuf_is(void **state)
 {
@@ -323,6 +472,8 @@ main(int argc, char **argv)
 		cmocka_unit_test(wrong_arguments),
 		cmocka_unit_test(by_pool_config),
 		cmocka_unit_test(stats_arguments),
+		cmocka_unit_test(figures_are_right),
+		cmocka_unit_test(dump_arguments),
 		cmocka_unit_test(where_an_mbuf_is),
 	};
 	int failed;

@@ -10,9 +10,12 @@
 
 #include <jansson.h>
 
+#include <rte_bus_vdev.h>
 #include <rte_common.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_telemetry.h>
 
 #include "fixture.h"
 
@@ -80,6 +83,63 @@ unknown_pools(void **state)
 		json_decref(root);
 	}
 	rte_mempool_free(mp);
+}
+
+/* A reason, put together again. */
+static void
+whole_reason(const char *pool, char *text, size_t len)
+{
+	char command[64], key[16] = "reason";
+	json_t *root, *info;
+	const char *piece;
+	unsigned int n = 1;
+
+	snprintf(command, sizeof(command), "/mlx5_memic/info,%s", pool);
+	root = ask(command);
+	info = json_object_get(root, "/mlx5_memic/info");
+	text[0] = '\0';
+	while ((piece = json_string_value(json_object_get(info, key))) != NULL) {
+		assert_true(strlen(text) + strlen(piece) < len);
+		strcat(text, piece);
+		snprintf(key, sizeof(key), "reason_%u", ++n);
+	}
+	json_decref(root);
+	assert_true(n > 1);
+}
+
+/* Reasons are longer than a string of telemetry may be; the log has them in one piece. */
+static void
+long_reasons(void **state)
+{
+	static const char *const devices[] = {
+		"none", "a_device_of_a_name_that_is_as_long_as_a_name_of_one_can_ever_be",
+	};
+	struct rte_mempool *mp;
+	char args[128], text[2048];
+	const char *log;
+	unsigned int i;
+
+	(void)state;
+	rte_log_set_level_pattern("mempool.mlx5_memic", RTE_LOG_NOTICE);
+	for (i = 0; i < RTE_DIM(devices); i++) {
+		snprintf(args, sizeof(args), "dev=%s", devices[i]);
+		assert_int_equal(rte_vdev_init("mempool_mlx5_memic0", args), 0);
+		log_begin();
+		mp = make_pool("reason", 64, OPS);
+		log = strstr(log_end(), "pool reason lives in host memory: ");
+		assert_non_null(log);
+		log = strchr(log, ':') + 2;
+		whole_reason("reason", text, sizeof(text));
+		assert_true(strlen(text) > 40);
+		assert_int_equal(strncmp(log, text, strlen(text)), 0);
+		assert_int_equal(log[strlen(text)], '\n');
+		/* it is the long name that does not fit, where there are devices to be listed */
+		assert_true(i == 0 || rte_eth_dev_count_avail() == 0 ||
+			    strlen(text) >= RTE_TEL_MAX_STRING_LEN);
+		rte_mempool_free(mp);
+		assert_int_equal(rte_vdev_uninit("mempool_mlx5_memic0"), 0);
+	}
+	rte_log_set_level_pattern("mempool.mlx5_memic", RTE_LOG_ERR);
 }
 
 #define MANY 300
@@ -150,6 +210,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(strange_names),
 		cmocka_unit_test(unknown_pools),
+		cmocka_unit_test(long_reasons),
 		cmocka_unit_test(many_pools),
 		cmocka_unit_test(clients_while_pools_come_and_go),
 	};

@@ -89,6 +89,13 @@ fill(const struct mpm_pool *p, struct rte_pmd_mlx5_memic_stats *s)
 	s->device_free = where.dev_free;
 	s->host_slots = p->mp->populated_size - p->slots;
 	s->host_free = where.host_free;
+	s->device_cached = where.dev_cached;
+	s->device_out = where.dev_out;
+	s->device_peak = where.dev_peak;
+	s->host_cached = where.host_cached;
+	s->host_out = where.host_out;
+	s->device_gets = where.got_dev;
+	s->host_gets = where.got_host;
 	s->device_bytes = (uint64_t)p->slots * p->stride;
 	s->host_bytes = (uint64_t)s->host_slots * p->stride;
 	/* a region is known to the process that made it */

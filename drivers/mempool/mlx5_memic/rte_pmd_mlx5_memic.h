@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
@@ -68,6 +69,14 @@ struct rte_pmd_mlx5_memic_stats {
 	uint32_t host_slots;   /**< Mbufs with their data room in host memory. */
 	uint32_t host_free;    /**< Those of them that are in the pool now. */
 	char device[64];       /**< IB name of the device; "" where the pool has none. */
+	uint32_t device_cached; /**< Of device_free, those in caches of lcores. */
+	uint32_t device_out;    /**< Those in Rx and Tx rings, or with the application. */
+	uint32_t device_peak;   /**< Most that were out or in caches at once. */
+	uint32_t host_cached;   /**< Of host_free, those in caches of lcores. */
+	uint32_t host_out;      /**< Those in Rx and Tx rings, or with the application. */
+	uint32_t reserved;      /**< 0. */
+	uint64_t device_gets;   /**< Mbufs of the device handed out since the pool was made. */
+	uint64_t host_gets;     /**< Gets served from host memory, in mbufs. */
 };
 
 /**
@@ -123,6 +132,15 @@ struct rte_mempool *rte_pmd_mlx5_memic_pool_create(const char *name, unsigned in
  */
 int rte_pmd_mlx5_memic_stats_get(const struct rte_mempool *mp,
 				 struct rte_pmd_mlx5_memic_stats *stats, size_t size);
+
+/**
+ * Print what is known of a pool, one line for each figure; names are those of telemetry.
+ *
+ * @param f file.
+ * @param mp pool.
+ * @return 0; -EINVAL (NULL), -ENOTSUP (not a pool of these ops).
+ */
+int rte_pmd_mlx5_memic_dump(FILE *f, const struct rte_mempool *mp);
 
 /**
  * Whether the data of an mbuf is in device memory, which the CPU should not read.

@@ -2,17 +2,19 @@
  * Copyright(c) 2026 The dpdk-memic authors
  */
 
+#include <stdio.h>
 #include <string.h>
 
 #include <memic.h>
 
+#include <rte_string_fns.h>
 #include <rte_telemetry.h>
 
-#include "cache.h"
 #include "compat.h"
 #include "config.h"
 #include "control.h"
 #include "devices.h"
+#include "figures.h"
 #include "pool.h"
 #include "region.h"
 #include "telemetry.h"
@@ -33,41 +35,33 @@ list(const char *cmd __rte_unused, const char *params __rte_unused, struct rte_t
 }
 
 static void
-add_where(const struct mpm_pool *p, const struct mpm_where *w, struct rte_tel_data *d)
+add_figures(const struct mpm_pool *p, struct rte_tel_data *d)
 {
-	mpm_tel_add_u64(d, "device_cached", w->dev_cached);
-	mpm_tel_add_u64(d, "device_out", w->dev_out);
-	mpm_tel_add_u64(d, "device_peak", w->dev_peak);
-	mpm_tel_add_u64(d, "host_cached", w->host_cached);
-	mpm_tel_add_u64(d, "host_out", w->host_out);
-	mpm_tel_add_u64(d, "cache_size", w->cache_size);
-	mpm_tel_add_u64(d, "device_gets", w->got_dev);
-	mpm_tel_add_u64(d, "host_gets", w->got_host);
+	struct mpm_figure figures[MPM_FIGURES];
+	unsigned int n = mpm_figures(p, figures);
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		mpm_tel_add_u64(d, figures[i].name, figures[i].value);
 }
 
+/*
+ * A string in a dictionary ends after RTE_TEL_MAX_STRING_LEN bytes, what is longer is cut.
+ * So the rest goes into further ones: reason, reason_2, reason_3 and so on.
+ */
 static void
-add_placement(const struct mpm_pool *p, struct rte_tel_data *d)
+add_reason(const char *text, struct rte_tel_data *d)
 {
-	const struct mpm_region *region = p->region;
-	struct mpm_where where;
+	char piece[RTE_TEL_MAX_STRING_LEN];
+	char name[16] = "reason";
+	unsigned int n = 1;
 
-	mpm_cache_where(p, &where);
-	mpm_tel_add_u64(d, "objects", p->mp->populated_size);
-	mpm_tel_add_u64(d, "device_slots", p->slots);
-	mpm_tel_add_u64(d, "device_bytes", (uint64_t)p->slots * p->stride);
-	mpm_tel_add_u64(d, "device_free", where.dev_free);
-	mpm_tel_add_u64(d, "host_slots", p->mp->populated_size - p->slots);
-	mpm_tel_add_u64(d, "host_bytes",
-			(uint64_t)(p->mp->populated_size - p->slots) * p->stride);
-	mpm_tel_add_u64(d, "host_free", where.host_free);
-	add_where(p, &where, d);
-	mpm_tel_add_u64(d, "pinned", p->state == MPM_PINNED);
-	mpm_tel_add_u64(d, "repinned", p->repinned);
-	if (region == NULL)
-		return;
-	mpm_tel_add_u64(d, "region_bytes", region->len);
-	mpm_tel_add_u64(d, "region_used_bytes", region->used);
-	mpm_tel_add_u64(d, "region_quarantined_bytes", region->quarantined);
+	do {
+		strlcpy(piece, text, sizeof(piece));
+		text += strlen(piece);
+		rte_tel_data_add_dict_string(d, name, piece);
+		snprintf(name, sizeof(name), "reason_%u", ++n);
+	} while (*text != '\0');
 }
 
 struct info_request {
@@ -90,8 +84,8 @@ info_of(struct mpm_pool *p, void *arg)
 	rte_tel_data_add_dict_string(req->d, "address", region == NULL ? "" : region->nic->address);
 	rte_tel_data_add_dict_string(req->d, "mkey",
 				     region == NULL ? "" : memic_mkey_mode_name(region->mode));
-	rte_tel_data_add_dict_string(req->d, "reason", p->reason);
-	add_placement(p, req->d);
+	add_reason(p->reason, req->d);
+	add_figures(p, req->d);
 	return 1;
 }
 
