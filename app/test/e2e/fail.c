@@ -75,6 +75,19 @@ mlx5dv_devx_obj_destroy(struct mlx5dv_devx_obj *obj)
 	return ret != 0 ? ret : call(obj);
 }
 
+EXPORT struct mlx5dv_devx_obj *
+mlx5dv_devx_obj_create(struct ibv_context *ctx, const void *in, size_t inlen, void *out,
+		       size_t outlen)
+{
+	struct mlx5dv_devx_obj *(*call)(struct ibv_context *, const void *, size_t, void *,
+					size_t);
+
+	if (fails("devx_obj_create", __builtin_return_address(0)) != 0)
+		return NULL;
+	*(void **)&call = genuine("libmlx5.so.1", "mlx5dv_devx_obj_create");
+	return call(ctx, in, inlen, out, outlen);
+}
+
 /* ibv_free_dm() is an inline function around an entry of the context. */
 static int (*genuine_free_dm)(struct ibv_dm *dm);
 

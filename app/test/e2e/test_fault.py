@@ -232,13 +232,29 @@ def ioctl_probe(build):
 
 def ioctl_pool(build):
     """What the driver asks for fails once: it finds another way, or tells why not."""
-    pool, port, _ = forward(build, "ioctl=1:EIO:CREATE_MKEY")
+    pool, port, output = forward(build, "ioctl=1:EIO:CREATE_MKEY")
     expect(pool["mkey"] == "ksm", str(pool))
+    expect(re.search(r"no klm key .*EIO.*does not say that klm keys are refused", output),
+           "taken for a card without klm keys")
     check_wire(port, FRAMES)
     for kind in ("DM_ALLOC", "DM_MR_REG"):
         pool, port, _ = forward(build, f"ioctl=1:EIO:{kind}")
         expect(pool["device_slots"] > 0 or pool["reason"], str(pool))
         check_wire(port, FRAMES)
+
+
+def mkey_shortage(build):
+    """A shortage is no refusal: it is tried once more. (One that lasts: test_teardown.py.) A
+    refusal is noted at the default log level."""
+    pool, port, output = forward(build, "ioctl=1:ENOMEM:CREATE_MKEY")
+    expect(pool["mkey"] == "klm", str(pool))
+    expect(re.search(r"trying once more for a klm key: .*ENOMEM", output), "nothing said of it")
+    expect("keys are refused" not in output, "a warning for nothing")
+    check_wire(port, FRAMES)
+    with Testpmd(build, card("klm=create"), (), FITTING) as testpmd:
+        testpmd.wait_prompt()
+        expect_output(testpmd, r"MLX5_MEMIC: mlx5_0 takes no klm keys, trying ksm: .*EREMOTEIO")
+        expect(testpmd.quit() == 0, "testpmd failed")
 
 
 def remove(build, flow_en):
@@ -347,7 +363,7 @@ def documented(build):
 
 
 main({case.__name__: case for case in (
-    klm_create, no_key, klm_use, klm_use_auto, ordering_refused, ordering_demanded, mkey_use, dm_multiple,
-    memic_held, memic_returned, memic_run, start_offset, no_devx, sw_icm, drop, delay, reorder,
-    ioctl_probe, ioctl_pool, remove, remove_idle, trap_io, trap_touch, write_combining,
-    documented)})
+    klm_create, no_key, klm_use, klm_use_auto, ordering_refused, ordering_demanded, mkey_use,
+    dm_multiple, memic_held, memic_returned, memic_run, start_offset, no_devx, sw_icm, drop, delay,
+    reorder, ioctl_probe, ioctl_pool, mkey_shortage, remove, remove_idle, trap_io, trap_touch,
+    write_combining, documented)})

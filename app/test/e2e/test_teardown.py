@@ -165,6 +165,19 @@ def host_mr_busy(build):
     fails(build, "dereg_host_mr", 1, r"MLX5_MEMIC: ibv_dereg_mr of \d+ bytes .*EBUSY")
 
 
+def key_shortage(build):
+    """Keys that cannot be made now are no keys refused: another kind, and a warning with the
+    cure."""
+    program, stats = ends_well(build, "pass", fail="devx_obj_create:1:2")
+    check_wire(stats["ports"][0], FRAMES)
+    expect_output(program, r"MLX5_MEMIC: mlx5_0: no klm key over its device memory: .*EBUSY.*does "
+                  r"not say that klm keys are refused here: trying ksm now.*mkey=klm")
+    expect(stats["ports"][0]["memic_write_bytes"] > 0, f"device memory not used: {stats}")
+    # once is not worth a word at the default log level
+    program, _ = ends_well(build, "pass", fail="devx_obj_create:1:1")
+    expect("klm key" not in program.output, "a warning for nothing")
+
+
 def forever(build, call):
     """Case 16: what is never destroyed is given up with a word, and nothing crashes."""
     program, _ = ends_well(build, "pass", clean=False, fail=f"{call}:1:1000000")
@@ -196,5 +209,5 @@ def host_mr_busy_forever(build):
 
 main({case.__name__: case for case in (
     leave_pools, just_exit, rte_exit, pools_first, pools_before_stop, detach_first, sigint, sigterm,
-    detach_attach, fast_free, two_pools, mr_busy, key_busy, dm_busy, host_mr_busy,
+    detach_attach, fast_free, two_pools, mr_busy, key_busy, dm_busy, host_mr_busy, key_shortage,
     kernel_refuses, mr_busy_forever, key_busy_forever, dm_busy_forever, host_mr_busy_forever)})
