@@ -215,7 +215,8 @@ mpm_service_untell_pmd(struct mpm_region *r)
 	if (!r->dma_mapped || !mpm_nic_alive(r->nic))
 		return;
 	dev = mpm_nic_eal_device(r->nic);
-	if (dev != NULL &&
+	/* a device that was removed from EAL has no driver that could know of the mapping */
+	if (dev != NULL && rte_dev_is_probed(dev) != 0 &&
 	    rte_dev_dma_unmap(dev, r->page_base, (uintptr_t)r->page_base, r->page_len) != 0)
 		MPM_LOG(WARNING, "rte_dev_dma_unmap of %zu bytes at %p on %s: %s", r->page_len,
 			(void *)r->page_base, r->nic->address, rte_strerror(rte_errno));
