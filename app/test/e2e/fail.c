@@ -14,7 +14,8 @@
 /*
  * Preloaded over libibverbs and libmlx5: calls of the mempool driver fail. E2E_FAIL is
  * CALL:FIRST:COUNT, of which calls number FIRST (from 1) and the COUNT-1 after it
- * answer EBUSY and do nothing. The PMD's own calls are left alone.
+ * answer EBUSY and do nothing. The PMD's own calls are left alone. Or it is "no_node", and
+ * no device can be opened.
  */
 
 #define EXPORT __attribute__((visibility("default")))
@@ -86,6 +87,34 @@ mlx5dv_devx_obj_create(struct ibv_context *ctx, const void *in, size_t inlen, vo
 		return NULL;
 	*(void **)&call = genuine("libmlx5.so.1", "mlx5dv_devx_obj_create");
 	return call(ctx, in, inlen, out, outlen);
+}
+
+/* A container without /dev/infiniband/uverbs0: here it is the PMD's own call. */
+static int
+no_node(void)
+{
+	const char *env = getenv("E2E_FAIL");
+
+	errno = ENOENT;
+	return env != NULL && strcmp(env, "no_node") == 0;
+}
+
+EXPORT struct ibv_context *
+ibv_open_device(struct ibv_device *dev)
+{
+	struct ibv_context *(*call)(struct ibv_device *);
+
+	*(void **)&call = genuine("libibverbs.so.1", "ibv_open_device");
+	return no_node() ? NULL : call(dev);
+}
+
+EXPORT struct ibv_context *
+mlx5dv_open_device(struct ibv_device *dev, struct mlx5dv_context_attr *attr)
+{
+	struct ibv_context *(*call)(struct ibv_device *, struct mlx5dv_context_attr *);
+
+	*(void **)&call = genuine("libmlx5.so.1", "mlx5dv_open_device");
+	return no_node() ? NULL : call(dev, attr);
 }
 
 /* ibv_free_dm() is an inline function around an entry of the context. */

@@ -268,11 +268,11 @@ class Testpmd(Program):
         self.run("set burst tx delay 1 retry 10000000")
         return self.run("start")
 
-    def forward(self, frames, progress=None, stall_seconds=30):
-        """Wait until this many frames were sent on port 0; fails when nothing moves."""
+    def forward(self, frames, progress=None, stall_seconds=30, port=0):
+        """Wait until this many frames were sent on a port; fails when nothing moves."""
         moved, sent = time.monotonic(), -1
         while sent < frames:
-            now = self.query("/ethdev/stats,0")["opackets"]
+            now = self.query(f"/ethdev/stats,{port}")["opackets"]
             if now != sent:
                 moved, sent = time.monotonic(), now
             elif time.monotonic() - moved > stall_seconds:

@@ -300,6 +300,31 @@ case_15_free_with_a_full_ring(void **state)
 	assert_device_whole();
 }
 
+/* Rings larger than their pool: the port does not start, and keeps nothing. */
+static void
+case_22_ring_and_pool(void **state)
+{
+	const struct rte_eth_conf conf = { 0 };
+	struct rte_mempool *mp = make_pool("few", RING - 1, OPS);
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_configure(0, 1, 1, &conf), 0);
+	assert_int_equal(rte_eth_rx_queue_setup(0, 0, RING, SOCKET_ID_ANY, NULL, mp), 0);
+	assert_int_equal(rte_eth_tx_queue_setup(0, 0, RING, SOCKET_ID_ANY, NULL), 0);
+	assert_int_equal(rte_eth_dev_start(0), -ENOMEM);
+	assert_whole(mp);
+	rte_mempool_free(mp);
+	/* as large as it: all of it is in the ring, and comes back */
+	mp = make_pool("just", RING, OPS);
+	start_port(mp);
+	assert_int_equal(rte_mempool_avail_count(mp), 0);
+	assert_int_equal(pool_number("just", "device_out"), RING);
+	assert_int_equal(rte_eth_dev_stop(0), 0);
+	assert_whole(mp);
+	rte_mempool_free(mp);
+	assert_device_whole();
+}
+
 /* ---- many pools, many times ---- */
 
 /* Pools of random sizes until device memory is gone, freed in random order. */
@@ -494,6 +519,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(case_15_60_chain_lives_on),
 		cmocka_unit_test(case_15_stop_free_close),
 		cmocka_unit_test(case_15_free_with_a_full_ring),
+		cmocka_unit_test(case_22_ring_and_pool),
 		cmocka_unit_test(case_76_random_pools),
 		cmocka_unit_test(case_58_nothing_grows),
 		cmocka_unit_test(case_51_out_while_detached),

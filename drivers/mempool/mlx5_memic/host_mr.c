@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <sys/queue.h>
+#include <sys/resource.h>
 
 #include <rte_common.h>
 #include <rte_mempool.h>
@@ -237,6 +239,27 @@ mpm_host_mr_reg(struct ibv_pd *pd, uintptr_t addr, size_t len, unsigned int acce
 	pthread_mutex_unlock(&lock);
 	*mr = m == NULL ? NULL : &m->mr;
 	return touched;
+}
+
+void
+mpm_host_mr_tell(const struct ibv_pd *pd, const void *addr, size_t len, const struct ibv_mr *mr)
+{
+	static uint32_t told;
+	struct rlimit limit;
+	char cure[128] = "";
+	int err = errno;
+
+	/* once until it works again: on the data path the PMD asks for each packet */
+	if (__atomic_exchange_n(&told, mr == NULL, __ATOMIC_RELAXED) != 0 || mr != NULL)
+		return;
+	/* what ib_umem_get() of the kernel says beyond the limit */
+	if (err == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
+	    limit.rlim_cur != RLIM_INFINITY)
+		snprintf(cure, sizeof(cure), "; the process may lock %zu KiB (RLIMIT_MEMLOCK): "
+			 "raise that, as with ulimit -l", (size_t)limit.rlim_cur >> 10);
+	MPM_LOG(ERR, "ibv_reg_mr of %zu bytes of host memory at %p on %s: %s%s", len, addr,
+		ibv_get_device_name(pd->context->device), memic_errno_name(err), cure);
+	errno = err;
 }
 
 /* Deregister one that nobody holds. */

@@ -58,6 +58,18 @@ bool mpm_host_mr_reg(struct ibv_pd *pd, uintptr_t addr, size_t len, unsigned int
 		     struct ibv_mr **mr);
 
 /**
+ * Say why host memory could not be registered, in place of the PMD, which calls everything
+ * EINVAL. Keeps errno.
+ *
+ * @param pd protection domain.
+ * @param addr start of what was asked for.
+ * @param len its bytes.
+ * @param mr NULL if it failed, with errno set.
+ */
+void mpm_host_mr_tell(const struct ibv_pd *pd, const void *addr, size_t len,
+		      const struct ibv_mr *mr);
+
+/**
  * Take back an answer of mpm_host_mr_reg(). The PMD forgets an MR whatever the answer, so
  * one that cannot be deregistered is kept for another try.
  *

@@ -202,6 +202,8 @@ mpm_hook_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t len, uint64_t iova,
 	if (r == NULL && (iova != (uintptr_t)addr ||
 			  !mpm_host_mr_reg(pd, (uintptr_t)addr, len, access, &mr)))
 		mr = ibv_reg_mr_iova2(pd, addr, len, iova, access);
+	if (r == NULL)
+		mpm_host_mr_tell(pd, addr, len, mr);
 	return mr;
 }
 
