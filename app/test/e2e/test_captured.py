@@ -115,7 +115,8 @@ def tiny(build):
 
 
 def faults(build, pattern, slots, *specs):
-    """Case 9: memory that is not what the device says."""
+    """Case 9: memory that is not what the device says; cases 72 and 86: one that starts within
+    a page, aligned to 64 bytes only."""
     emu = ["--memic", "256K", *WIRE]
     for spec in specs:
         emu += ["--fault", spec]

@@ -8,8 +8,8 @@ import subprocess
 import tempfile
 
 import frames as eth
-from harness import (FITTING, Build, Skip, Testpmd, check_card, check_wire, device_pools, expect,
-                     expect_output, main)
+from harness import (FITTING, PLUGIN, Build, Skip, Testpmd, check_card, check_wire, device_pools,
+                     expect, expect_output, main, world_writable_above)
 from split import make_frames
 
 FRAMES = 2000
@@ -138,6 +138,24 @@ def case_66(build, what):
             forward_all(testpmd)
 
 
+def case_35(build):
+    """Case 35: a folder given to -d, with all that such folders hold: the driver once."""
+    with tempfile.TemporaryDirectory(prefix="plugins.", dir=build.folder) as folder:
+        if world_writable_above(os.path.join(folder, PLUGIN)):
+            raise Skip("EAL takes no plugins from below this build folder")
+        where = os.path.dirname(build.plugin)
+        os.symlink(build.plugin, os.path.join(folder, PLUGIN))
+        os.symlink(build.plugin, os.path.join(folder, PLUGIN + ".1"))
+        os.symlink(os.path.join(where, "librte_pmd_mlx5_memic.a"), os.path.join(folder, "lib.a"))
+        os.symlink("nowhere.so", os.path.join(folder, "librte_dangling.so.2"))
+        build.plugin = folder
+        with Testpmd(build, ["--memic", "256K", *WIRE], app=FITTING) as testpmd:
+            testpmd.wait_prompt()
+            expect(only_pool(testpmd)["device_slots"] == 157, str(only_pool(testpmd)))
+            expect("already" not in testpmd.output, "loaded twice")
+            forward_all(testpmd)
+
+
 def case_69(build, driver):
     """Case 69: ports that copy or hand on what is in device memory get the right bytes."""
     frames = make_frames(500)
@@ -162,4 +180,5 @@ def case_69(build, driver):
     expect(got == frames, f"{sum(a != b for a, b in zip(got, frames))} frames changed")
 
 
-main({case.__name__: case for case in (case_4, case_12, case_22, case_64, case_66, case_69)})
+main({case.__name__: case for case in (
+    case_4, case_12, case_22, case_35, case_64, case_66, case_69)})

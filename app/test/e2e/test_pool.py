@@ -100,7 +100,7 @@ def no_memic(build):
 
 
 def no_device(build):
-    """No port at all: the pool lives in host memory, and it is said why."""
+    """Case 76, no port at all: the pool lives in host memory, and it is said why."""
     with Testpmd(build, app=FITTING, devices=()) as testpmd:
         testpmd.wait_prompt()
         pool = only_pool(testpmd)

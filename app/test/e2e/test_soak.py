@@ -3,7 +3,7 @@
 
 """Lives of pools and ports, over and over: nothing piles up on the card meanwhile.
 
-Case 58. The program under test looks at its own memory and files; here the emulator's
+Cases 58 and 72. The program under test looks at its own memory and files; here the emulator's
 trace tells how many objects of the card were alive at any time.
 """
 

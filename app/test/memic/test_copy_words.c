@@ -98,6 +98,7 @@ check(size_t offset, size_t len, size_t widest, int write)
 	assert_int_equal(offset, end);
 }
 
+/* Case 44: of any length, no byte twice and no access wider than its alignment. */
 static void
 test_words(void **state)
 {

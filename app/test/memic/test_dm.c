@@ -101,6 +101,7 @@ test_alloc_sentences(void **state)
 		{ MEMIC_DM_MEMIC, 4096, 0, EINVAL, "dmesg" },
 		{ MEMIC_DM_STEERING_SW_ICM, 3, 0, EINVAL, "power of two" },
 		{ MEMIC_DM_MEMIC, 4096, 0, ENOMEM, "no free piece" },
+		/* case 64 */
 		{ MEMIC_DM_STEERING_SW_ICM, 4096, 0, EPERM, "cap_sys_rawio,cap_net_raw" },
 		{ MEMIC_DM_STEERING_SW_ICM, 4096, 0, EOPNOTSUPP, "sw_owner" },
 		{ MEMIC_DM_ENCAP_SW_ICM, 4096, 0, EOPNOTSUPP, "rdma-core 50" },

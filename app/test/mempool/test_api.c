@@ -129,7 +129,7 @@ strict(void **state)
 	conf.spill = 0;
 	log_begin();
 	assert_null(create("strict", &conf));
-	assert_int_equal(rte_errno, ENOMEM);
+	assert_int_equal(rte_errno, ENOMEM); /* case 79 */
 	log = log_end();
 	assert_non_null(strstr(log, "pool strict not created (ENOMEM), rule conf"));
 	assert_non_null(strstr(log, "are missing"));
