@@ -99,7 +99,8 @@ take(int opt)
 	case 'r':
 		return parse_number("--rounds", optarg, 1, &perf_options.rounds);
 	case 'n':
-		return parse_number("--mbufs", optarg, 256, &perf_options.n);
+		/* a ring of the test start, and what DPDK asks of a pool with its caches */
+		return parse_number("--mbufs", optarg, 384, &perf_options.n);
 	case 'q':
 		be_quick();
 		return 0;

@@ -82,6 +82,21 @@ def csv_file(build):
     expect(all(float(row["cycles_per_object"]) > 0 for row in rows), f"rows: {rows}")
 
 
+def start(build):
+    """The port starts with the smallest pool, whose buffers have room for a frame."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "perf.json")
+        status, _, errors = perf(build, ["--test", "start", "--mbufs", "384", "--json", path])
+        expect(status == 0, f"status {status}: {errors}")
+        expect("does not start" not in errors, errors)
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)["results"]
+    expect([r["ops"] for r in found] == ["ring_mp_mc", "mlx5_memic"], f"{found}")
+    expect(all(r["mbufs"] == 384 for r in found), f"{found}")
+    # 1 MiB, data rooms of RTE_MBUF_DEFAULT_BUF_SIZE
+    expect(found[1]["device_slots"] == min(384, (1 << 20) // 2176), f"{found}")
+
+
 def no_device(build):
     """No card: measured all the same, but 77 says that it proves nothing."""
     with tempfile.TemporaryDirectory() as folder:
@@ -100,7 +115,7 @@ def no_driver(build):
 
 def usage(build):
     for options in (["--test", "nosuch"], ["--rounds", "0"], ["--rounds", "1x"], ["--json"],
-                    ["--mbufs", "-1"]):
+                    ["--mbufs", "-1"], ["--mbufs", "383"]):
         program = os.path.join(build.folder, "app/memic-perf/dpdk-memic-perf")
         run = subprocess.run([program, *options], text=True, capture_output=True, timeout=20,
                              check=False)
@@ -108,5 +123,5 @@ def usage(build):
         expect(options[0] in run.stderr, f"{options} is not named: {run.stderr}")
 
 
-main({"results": results, "csv": csv_file, "no_device": no_device, "no_driver": no_driver,
+main({"results": results, "csv": csv_file, "start": start, "no_device": no_device, "no_driver": no_driver,
       "usage": usage})
