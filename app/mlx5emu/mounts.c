@@ -90,7 +90,7 @@ mounts_show(const struct launch *l)
 		complain(errno, "cannot mount a tmpfs on '" NODES "'");
 		return -1;
 	}
-	for (port = 0; port < l->cfg.ports; port++)
+	for (port = 0; port < (l->cfg.one_device ? 1 : l->cfg.ports); port++)
 		if (show_node(port) < 0)
 			return -1;
 	return 0;

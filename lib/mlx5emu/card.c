@@ -10,6 +10,7 @@
 
 #include "card.h"
 #include "emu.h"
+#include "eswitch.h"
 #include "objects.h"
 #include "trap.h"
 #include "verbs.h"
@@ -29,7 +30,12 @@ make_dev(struct emu_dev *dev, unsigned int index)
 	static const uint8_t mac[6] = { 0xb8, 0x59, 0x9f, 0xaa, 0xbb, 0xcc };
 
 	dev->index = index;
-	snprintf(dev->name, sizeof(dev->name), "mlx5_%u", index);
+	if (config.one_device && index > 0)
+		dev->device = &emu_devs[0];
+	if (dev->device == NULL)
+		snprintf(dev->name, sizeof(dev->name), "mlx5_%u", index);
+	else
+		snprintf(dev->name, sizeof(dev->name), "mlx5_0/%u", emu_port_number(dev));
 	snprintf(dev->netdev, sizeof(dev->netdev), "emu%u", index);
 	memcpy(dev->mac, mac, sizeof(mac));
 	dev->mac[5] += index;
@@ -73,7 +79,8 @@ card_init(void)
 		give_up("out of memory");
 	for (unsigned int i = 0; i < config.ports; i++) {
 		make_dev(&emu_devs[i], i);
-		if (emu_memic_init(&emu_devs[i].memic, config.memic_bytes) != 0)
+		if (emu_devs[i].device == NULL &&
+		    emu_memic_init(&emu_devs[i].memic, config.memic_bytes) != 0)
 			give_up("cannot make the device memory: memfd_create failed");
 	}
 	owner = getpid();

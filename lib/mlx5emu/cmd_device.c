@@ -9,6 +9,7 @@
 #include <infiniband/verbs.h>
 
 #include "emu.h"
+#include "eswitch.h"
 #include "inject.h"
 #include "removal.h"
 #include "uapi.h"
@@ -68,6 +69,20 @@ read_ucontext(struct emu_call *call, struct mlx5_ib_alloc_ucontext_req_v2 *req)
 	return req->num_low_latency_bfregs > bfregs - 1 ? -EINVAL : 0;
 }
 
+/* Of all ports that have none yet. */
+static int
+open_wires(struct emu_dev *dev)
+{
+	struct emu_dev *port;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 1; err == 0 && (port = emu_port_find(dev, i)) != NULL; i++)
+		if (port->wire == NULL)
+			err = emu_wire_open(port);
+	return err;
+}
+
 /* mlx5_ib_alloc_ucontext() in hw/mlx5/main.c */
 static int
 get_context(struct emu_call *call)
@@ -96,8 +111,8 @@ get_context(struct emu_call *call)
 		err = emu_out(call, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, &core, sizeof(core));
 	if (err == 0)
 		err = emu_out(call, UVERBS_ATTR_UHW_OUT, &resp, sizeof(resp));
-	if (err == 0 && call->dev->wire == NULL)
-		err = emu_wire_open(call->dev);
+	if (err == 0)
+		err = open_wires(call->dev);
 	if (err == 0)
 		err = emu_engine_start();
 	if (err != 0)
@@ -152,21 +167,46 @@ static int
 query_port(struct emu_call *call)
 {
 	struct ib_uverbs_query_port_resp_ex resp = { 0 };
+	const struct emu_dev *port = emu_port_find(call->dev,
+		emu_in_u64(call, UVERBS_ATTR_QUERY_PORT_PORT_NUM, 0));
 
-	if (emu_in_u64(call, UVERBS_ATTR_QUERY_PORT_PORT_NUM, 0) != 1)
+	if (port == NULL)
 		return -EINVAL;
-	fill_port(call->dev, &resp.legacy_resp);
+	fill_port(port, &resp.legacy_resp);
 	return emu_out(call, UVERBS_ATTR_QUERY_PORT_RESP, &resp, sizeof(resp));
 }
 
-/* E-switch facts of a port: there is no e-switch, so no flag is set. */
+/*
+ * fill_switchdev_info() in hw/mlx5/std_types.c, with metadata for matching, as cards of these
+ * generations have it. No addresses of steering memory, as there is no sw_owner of the FDB.
+ */
+static void
+fill_switch_port(const struct emu_dev *port, struct mlx5_ib_uapi_query_port *resp)
+{
+	resp->flags = MLX5_IB_UAPI_QUERY_PORT_VPORT | MLX5_IB_UAPI_QUERY_PORT_ESW_OWNER_VHCA_ID |
+		      MLX5_IB_UAPI_QUERY_PORT_VPORT_REG_C0;
+	resp->vport = emu_port_vport(port);
+	if (resp->vport != EMU_VPORT_UPLINK) {
+		resp->flags |= MLX5_IB_UAPI_QUERY_PORT_VPORT_VHCA_ID;
+		resp->vport_vhca_id = (uint16_t)port->index;
+	}
+	resp->esw_owner_vhca_id = (uint16_t)emu_ib_device(port)->index;
+	resp->reg_c0.value = emu_port_metadata(port);
+	resp->reg_c0.mask = EMU_METADATA_MASK;
+}
+
+/* Without an e-switch no flag is set. */
 static int
 mlx5_query_port(struct emu_call *call)
 {
 	struct mlx5_ib_uapi_query_port resp = { 0 };
+	const struct emu_dev *port = emu_port_find(call->dev,
+		emu_in_u64(call, MLX5_IB_ATTR_QUERY_PORT_PORT_NUM, 0));
 
-	if (emu_in_u64(call, MLX5_IB_ATTR_QUERY_PORT_PORT_NUM, 0) != 1)
+	if (port == NULL)
 		return -EINVAL;
+	if (emu_eswitch_on(port))
+		fill_switch_port(port, &resp);
 	return emu_out(call, MLX5_IB_ATTR_QUERY_PORT, &resp, sizeof(resp));
 }
 
@@ -174,12 +214,13 @@ static int
 write_query_port(struct emu_call *call, const void *in, size_t in_len)
 {
 	const struct ib_uverbs_query_port *req = in;
+	const struct emu_dev *port = emu_port_find(call->dev, req->port_num);
 	struct ib_uverbs_query_port_resp resp;
 
 	(void)in_len;
-	if (req->port_num != 1)
+	if (port == NULL)
 		return -EINVAL;
-	fill_port(call->dev, &resp);
+	fill_port(port, &resp);
 	return emu_out(call, UVERBS_ATTR_CORE_OUT, &resp, sizeof(resp));
 }
 
@@ -209,7 +250,7 @@ fill_device(const struct emu_dev *dev, struct ib_uverbs_query_device_resp *r)
 		.max_pd = 1 << 20,
 		.max_pkeys = 128,
 		.local_ca_ack_delay = 16,
-		.phys_port_cnt = 1,
+		.phys_port_cnt = (uint8_t)emu_port_count(dev),
 	};
 }
 

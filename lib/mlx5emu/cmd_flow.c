@@ -10,6 +10,7 @@
 #include <infiniband/verbs.h>
 
 #include "emu.h"
+#include "eswitch.h"
 #include "match.h"
 #include "prm.h"
 #include "uapi.h"
@@ -176,7 +177,7 @@ parse_specs(struct emu_flow *flow, const struct ib_uverbs_flow_attr *attr)
 
 /* ib_uverbs_ex_create_flow(), then mlx5_ib_create_flow() in hw/mlx5/fs.c */
 static int
-check_flow_attr(const struct ib_uverbs_create_flow *req, size_t in_len)
+check_flow_attr(const struct emu_dev *dev, const struct ib_uverbs_create_flow *req, size_t in_len)
 {
 	const struct ib_uverbs_flow_attr *attr = &req->flow_attr;
 
@@ -193,7 +194,8 @@ check_flow_attr(const struct ib_uverbs_create_flow *req, size_t in_len)
 		return -EINVAL;
 	if (attr->priority >= EMU_FLOW_PRIORITIES)
 		return -ENOMEM;
-	if (attr->port > 1)
+	/* mlx5_ib_create_flow(); 0 would be no port's representor in _create_flow_rule() */
+	if (attr->port > emu_port_count(dev) || (attr->port == 0 && emu_eswitch_on(dev)))
 		return -EINVAL;
 	if (attr->flags != 0 || attr->type > IBV_FLOW_ATTR_MC_DEFAULT) {
 		emu_trace("  flow type %u flags 0x%x are not emulated", attr->type, attr->flags);
@@ -229,7 +231,7 @@ write_create_flow(struct emu_call *call, const void *in, size_t in_len)
 	struct ib_uverbs_create_flow_resp resp = { 0 };
 	struct emu_verbs_qp *qp;
 	struct emu_verbs_flow *flow;
-	int err = check_flow_attr(req, in_len);
+	int err = check_flow_attr(call->dev, req, in_len);
 
 	if (err == 0)
 		err = check_flow_udata(call);
@@ -245,6 +247,9 @@ write_create_flow(struct emu_call *call, const void *in, size_t in_len)
 	flow->flow.dev = call->dev;
 	flow->flow.kind = kinds[req->flow_attr.type];
 	flow->flow.priority = req->flow_attr.priority;
+	if (emu_eswitch_on(call->dev))
+		emu_source_set(&flow->flow.source,
+			       emu_port_find(call->dev, req->flow_attr.port));
 	err = parse_specs(&flow->flow, &req->flow_attr);
 	if (err == 0)
 		err = emu_obj_commit(&flow->obj);

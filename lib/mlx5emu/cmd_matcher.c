@@ -9,6 +9,7 @@
 #include <infiniband/verbs.h>
 
 #include "emu.h"
+#include "eswitch.h"
 #include "match.h"
 #include "prm.h"
 #include "uapi.h"
@@ -16,11 +17,16 @@
 
 /* Flow rules by mlx5 matchers, which are a mask in firmware's own layout. */
 
-enum { CRITERIA_OUTER = 1 };    /* match_criteria_enable bit 0 */
+/* Bits of match_criteria_enable; PRM "Flow Table Entry match parameters" has the parts. */
+enum { CRITERIA_OUTER = 1 << 0, CRITERIA_MISC2 = 1 << 3 };
+
+/* fte_match_param.misc_parameters_2.metadata_reg_c_0: the port, in switchdev mode */
+#define REG_C0_AT 236
 
 struct matcher {
 	struct emu_obj obj;
 	uint8_t mask[EMU_MATCH_BYTES];
+	uint32_t reg_c0_mask;
 	enum emu_flow_kind kind;
 	uint16_t priority;
 	uint64_t table;         /* enum mlx5_ib_uapi_flow_table_type */
@@ -32,13 +38,19 @@ const struct emu_class emu_matcher_class = {
 
 /* What a frame can be compared in; everything else of a mask must be zero. */
 static int
-check_mask(const uint8_t *mask, size_t len, uint8_t criteria)
+check_mask(const struct emu_dev *dev, const uint8_t *mask, size_t len, uint8_t criteria)
 {
-	if (criteria & ~CRITERIA_OUTER)
+	/* without an e-switch nobody writes the register */
+	uint8_t known = CRITERIA_OUTER | (emu_eswitch_on(dev) ? CRITERIA_MISC2 : 0);
+
+	if (criteria & ~known)
 		goto refuse;
-	for (size_t i = 0; i < len; i++)
-		if (mask[i] != 0 && !emu_match_fills(i))
+	for (size_t i = 0; i < len; i++) {
+		bool reg_c0 = i >= REG_C0_AT && i < REG_C0_AT + 4 && (criteria & CRITERIA_MISC2);
+
+		if (mask[i] != 0 && !emu_match_fills(i) && !reg_c0)
 			goto refuse;
+	}
 	return 0;
 refuse:
 	emu_trace("  matcher criteria 0x%x: fields that are not emulated", criteria);
@@ -99,13 +111,14 @@ matcher_create(struct emu_call *call)
 	if (err != 0)
 		return err;
 	emu_in(call, MLX5_IB_ATTR_FLOW_MATCHER_MATCH_CRITERIA, &criteria, 1);
-	err = check_mask(mask, len < sizeof(mask) ? len : sizeof(mask), criteria);
+	err = check_mask(call->dev, mask, len < sizeof(mask) ? len : sizeof(mask), criteria);
 	if (err != 0)
 		return err;
 	m = emu_obj_new(call->file, &emu_matcher_class, sizeof(*m));
 	if (m == NULL)
 		return -ENOMEM;
 	memcpy(m->mask, mask, sizeof(m->mask));
+	m->reg_c0_mask = prm_get(mask, PRM_FTE_METADATA_REG_C_0);
 	err = matcher_kind(call, m);
 	if (err == 0)
 		err = matcher_table(call, m);
@@ -159,6 +172,7 @@ static int
 flow_create(struct emu_call *call)
 {
 	struct matcher *m = emu_obj(call, MLX5_IB_ATTR_CREATE_FLOW_MATCHER);
+	uint8_t value[sizeof(struct mlx5_ib_match_params)] = { 0 };
 	struct emu_verbs_flow *flow;
 	int err;
 
@@ -175,9 +189,11 @@ flow_create(struct emu_call *call)
 	flow->flow.kind = m->kind;
 	flow->flow.priority = m->priority;
 	memcpy(flow->flow.mask, m->mask, sizeof(m->mask));
+	flow->flow.source.reg_c0_mask = m->reg_c0_mask;
 	flow->flow.tag = emu_in_u64(call, MLX5_IB_ATTR_CREATE_FLOW_TAG, 0);
-	err = emu_in(call, MLX5_IB_ATTR_CREATE_FLOW_MATCH_VALUE, flow->flow.value,
-		     sizeof(flow->flow.value));
+	err = emu_in(call, MLX5_IB_ATTR_CREATE_FLOW_MATCH_VALUE, value, sizeof(value));
+	memcpy(flow->flow.value, value, sizeof(flow->flow.value));
+	flow->flow.source.reg_c0 = prm_get(value, PRM_FTE_METADATA_REG_C_0);
 	if (err == 0)
 		err = flow->flow.tag > 0xffffff ? -EINVAL : flow_dest(call, flow, m);
 	if (err == 0 && m->priority >= EMU_FLOW_PRIORITIES)

@@ -12,6 +12,7 @@
 #include <infiniband/verbs.h>
 
 #include "emu.h"
+#include "eswitch.h"
 #include "uapi.h"
 #include "verbs.h"
 #include "vma.h"
@@ -155,6 +156,7 @@ setup_sq(struct emu_call *call, struct emu_verbs_qp *qp, const struct mlx5_ib_cr
 		.buf = (uint8_t *)(uintptr_t)req->sq_buf_addr,
 		.wqebbs = req->sq_wqe_count,
 		.dbrec = (uint32_t *)(uintptr_t)req->db_addr + 1,
+		.no_rule = emu_eswitch_on(call->dev), /* until it has a port */
 		.allow_mpw = true, /* create_raw_packet_qp_sq() sets it where the device can */
 		.cq = &cq->cq,
 	};
@@ -344,6 +346,7 @@ qp_create(struct emu_call *call)
 		return -ENOMEM;
 	/* of a raw packet QP the number is that of its SQ: create_raw_packet_qp() */
 	qp->qpn = emu_next_num(call->dev);
+	qp->port = 1;
 	qp->sig_all = emu_in_u64(call, UVERBS_ATTR_CREATE_QP_FLAGS, 0) &
 		      IB_UVERBS_QP_CREATE_SQ_SIG_ALL;
 	err = tbl != NULL ? setup_rss(call, qp, tbl) : setup_raw(call, qp);

@@ -7,6 +7,7 @@
 #include <infiniband/verbs.h>
 
 #include "emu.h"
+#include "eswitch.h"
 #include "uapi.h"
 #include "verbs.h"
 
@@ -60,6 +61,15 @@ enter_state(struct emu_verbs_qp *qp, uint32_t to)
 	}
 }
 
+/* modify_raw_packet_qp(): in switchdev mode the SQ gets its rule, here with the port */
+static void
+set_port(struct emu_verbs_qp *qp, struct emu_dev *port)
+{
+	qp->port = (uint8_t)emu_port_number(port);
+	if (qp->has_sq)
+		emu_eswitch_add_sq(&qp->sq, port);
+}
+
 #define SEGMENT_SIZE 16         /* of struct mlx5_wqe_data_seg */
 
 /* IB_QP_ATTR_STANDARD_BITS and the rate limit in the kernel's ib_verbs.h */
@@ -70,6 +80,7 @@ static int
 write_modify_qp(struct emu_call *call, const void *in, size_t in_len)
 {
 	const struct ib_uverbs_modify_qp *req = in;
+	struct emu_dev *port = NULL;
 	struct emu_verbs_qp *qp;
 	uint32_t to;
 	int err;
@@ -86,8 +97,12 @@ write_modify_qp(struct emu_call *call, const void *in, size_t in_len)
 	to = req->attr_mask & IBV_QP_STATE ? req->qp_state : qp->state;
 	if (!transition_is_ok(qp->state, to, req->attr_mask))
 		return -EINVAL;
-	if ((req->attr_mask & IBV_QP_PORT) && req->port_num != 1)
-		return -EINVAL;
+	if (req->attr_mask & IBV_QP_PORT) {
+		port = emu_port_find(call->dev, req->port_num);
+		if (port == NULL)
+			return -EINVAL;
+		set_port(qp, port);
+	}
 	if (to != qp->state)
 		enter_state(qp, to);
 	return 0;
@@ -111,7 +126,7 @@ write_query_qp(struct emu_call *call, const void *in, size_t in_len)
 		return -ENOSYS;
 	resp.qp_state = resp.cur_qp_state =
 		qp->sq.state == EMU_Q_ERR || qp->rq.state == EMU_Q_ERR ? IBV_QPS_ERR : qp->state;
-	resp.port_num = 1;
+	resp.port_num = qp->port;
 	resp.sq_sig_all = qp->sig_all;
 	/* of the send queue of a user's QP the kernel tells nothing: the library knows it */
 	resp.max_recv_wr = qp->rq.entries;

@@ -147,8 +147,8 @@ set_ports(struct emu_config *cfg, const char *value, const struct sentence *err)
 static int
 set_one_device(struct emu_config *cfg, const char *value, const struct sentence *err)
 {
-	return refuse(err, ENOTSUP, "--one-device: this version has one IB device a port only; "
-		      "leave the option out");
+	cfg->one_device = true;
+	return 0;
 }
 
 static int
@@ -356,6 +356,9 @@ emu_config_check(const struct emu_config *cfg, char *err, size_t err_len)
 {
 	struct sentence sentence = { err, err_len };
 
+	if (cfg->one_device && cfg->ports < 2)
+		return refuse(&sentence, EINVAL, "--one-device is an uplink and representors: it "
+			      "wants --ports 2 to %d, not %u", EMU_MAX_PORTS, cfg->ports);
 	if (cfg->wire == EMU_WIRE_PAIR && cfg->ports % 2 != 0)
 		return refuse(&sentence, EINVAL, "--wire pair joins port 0 with 1, 2 with 3, and "
 			      "so on: it wants an even --ports, not %u", cfg->ports);

@@ -180,6 +180,8 @@ create_sq(struct emu_devx_call *call, struct emu_devx_obj *obj)
 		.buf = m.buf,
 		.wqebbs = 1u << m.log_size,
 		.dbrec = (uint32_t *)m.dbrec + 1,
+		/* create_flow_rule_vport_sq() in hw/mlx5/ib_rep.c is for QPs only */
+		.no_rule = call->dev->cfg->one_device,
 		.allow_mpw = prm_get(sqc, PRM_SQC_ALLOW_MPW),
 		.cq = m.cq,
 	};

@@ -59,10 +59,15 @@ struct emu_vport {
 #define EMU_COUNTER_SETS 256
 #define EMU_KERNEL_COUNTERS 0
 
-/* One PCI function: its own keys, PDs, queues and MEMIC. */
+/*
+ * One PCI function: a port, and an IB device with keys, PDs, queues and MEMIC of its own.
+ * With --one-device all but the first are further ports of that: of these what belongs to
+ * an IB device is not used; see eswitch.h.
+ */
 struct emu_dev {
 	unsigned int index;
-	char name[16];          /* "mlx5_0" */
+	struct emu_dev *device; /* whose port it is; NULL if it is a device itself */
+	char name[16];          /* "mlx5_0", "mlx5_0/2" */
 	char netdev[16];        /* "emu0" */
 	uint8_t mac[6];
 	const struct emu_config *cfg;
@@ -123,7 +128,8 @@ enum emu_queue_state { EMU_Q_RST = 0, EMU_Q_RDY = 1, EMU_Q_ERR = 3 };
 
 struct emu_sq {
 	LIST_ENTRY(emu_sq) next;
-	struct emu_dev *dev;
+	struct emu_dev *dev;    /* the port it sends from */
+	bool no_rule;           /* no rule of the e-switch leads its frames to a port */
 	uint32_t num;           /* what the control segment must name: QP or SQ number */
 	uint32_t pdn;
 	uint32_t user_index;
@@ -183,9 +189,15 @@ enum emu_flow_kind {
 	EMU_FLOW_MC_DEFAULT,    /* the same for multicast */
 };
 
+/* From which port frames have to come, a mask of 0: from any. See eswitch.h. */
+struct emu_source {
+	uint32_t reg_c0, reg_c0_mask;
+};
+
 struct emu_flow {
 	TAILQ_ENTRY(emu_flow) next;
 	struct emu_dev *dev;
+	struct emu_source source;
 	enum emu_flow_kind kind;
 	uint32_t priority;      /* lower first */
 	uint8_t mask[EMU_MATCH_BYTES];

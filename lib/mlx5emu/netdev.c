@@ -17,6 +17,7 @@
 #include <infiniband/verbs.h>
 
 #include "emu.h"
+#include "eswitch.h"
 #include "event.h"
 #include "netdev.h"
 
@@ -76,10 +77,12 @@ get_drvinfo(const struct emu_dev *dev, struct ethtool_drvinfo *info)
 	const struct emu_preset *p = dev->preset;
 
 	*info = (struct ethtool_drvinfo){ .cmd = info->cmd, .n_stats = N_COUNTERS };
-	snprintf(info->driver, sizeof(info->driver), "mlx5_core");
+	/* mlx5e_rep_get_drvinfo() in en_rep.c: a representor has no bus_info */
+	snprintf(info->driver, sizeof(info->driver), dev->device == NULL ? "mlx5_core" : "mlx5e_rep");
 	snprintf(info->fw_version, sizeof(info->fw_version), "%u.%u.%04u (%s)", p->fw[0],
 		 p->fw[1], p->fw[2], p->board_id);
-	snprintf(info->bus_info, sizeof(info->bus_info), "0000:08:00.%u", dev->index);
+	if (dev->device == NULL)
+		snprintf(info->bus_info, sizeof(info->bus_info), "0000:08:00.%u", dev->index);
 	return 0;
 }
 
@@ -160,12 +163,24 @@ set_pause(const struct ethtool_pauseparam *pause)
 	return pause->rx_pause || pause->tx_pause ? -EOPNOTSUPP : 0;
 }
 
+/* Not in mlx5e_rep_ethtool_ops of en_rep.c: there is no cable. */
+static bool
+representor_lacks(uint32_t cmd)
+{
+	return cmd == ETHTOOL_GLINKSETTINGS || cmd == ETHTOOL_GPAUSEPARAM ||
+	       cmd == ETHTOOL_SPAUSEPARAM;
+}
+
 /* False for what the TAP's own ethtool says no to, or yes to as well as we could. */
 static bool
 ethtool(const struct emu_dev *dev, void *data, int *err)
 {
 	uint32_t cmd = *(const uint32_t *)data;
 
+	if (dev->device != NULL && representor_lacks(cmd)) {
+		*err = -EOPNOTSUPP;
+		return true;
+	}
 	switch (cmd) {
 	case ETHTOOL_GDRVINFO:
 		*err = get_drvinfo(dev, data);
@@ -209,8 +224,9 @@ set_link(struct emu_dev *dev, bool down)
 	dev->link_down = down;
 	emu_trace("%s: link %s", dev->name, down ? "down" : "up");
 	for (file = emu_file_next(NULL); file != NULL; file = emu_file_next(file))
-		if (file->dev == dev)
-			emu_async_event(file, down ? IBV_EVENT_PORT_ERR : IBV_EVENT_PORT_ACTIVE, 1);
+		if (file->dev == emu_ib_device(dev))
+			emu_async_event(file, down ? IBV_EVENT_PORT_ERR : IBV_EVENT_PORT_ACTIVE,
+					emu_port_number(dev));
 }
 
 /* The kernel does it to the TAP; what it has done counts for the port. */
@@ -277,17 +293,21 @@ emu_netdev_ioctl(int fd, unsigned long request, void *arg, int *ret)
 
 /* ---- hw_counters ---- */
 
-/* The device of ".../infiniband/mlx5_N/ports/1/hw_counters/out_of_buffer". */
+/*
+ * The device of ".../infiniband/mlx5_N/ports/1/hw_counters/out_of_buffer", in switchdev mode
+ * of ".../infiniband/mlx5_N/hw_counters/out_of_buffer".
+ */
 static struct emu_dev *
 dev_of_counter(const char *path)
 {
-	static const char end[] = "/ports/1/hw_counters/out_of_buffer";
+	const char *end = emu_eswitch_on(&emu_devs[0]) ? "/hw_counters/out_of_buffer" :
+			  "/ports/1/hw_counters/out_of_buffer";
 	static const char class[] = "/infiniband/";
-	size_t len = strlen(path), name_len;
+	size_t len = strlen(path), end_len = strlen(end), name_len;
 	const char *name;
 	unsigned int i;
 
-	if (len < sizeof(end) || strcmp(path + len - (sizeof(end) - 1), end) != 0)
+	if (len <= end_len || strcmp(path + len - end_len, end) != 0)
 		return NULL;
 	name = strstr(path, class);
 	if (name == NULL)

@@ -19,6 +19,7 @@
 
 #include "card.h"
 #include "emu.h"
+#include "eswitch.h"
 #include "nldev.h"
 
 /*
@@ -163,7 +164,7 @@ device(struct answer *a, const struct emu_dev *dev)
 
 	snprintf(fw, sizeof(fw), "%u.%u.%04u", p->fw[0], p->fw[1], p->fw[2]);
 	put_handle(a, dev);
-	put_u32(a, RDMA_NLDEV_ATTR_PORT_INDEX, 1); /* the last port's number */
+	put_u32(a, RDMA_NLDEV_ATTR_PORT_INDEX, emu_port_count(dev)); /* rdma_end_port() */
 	put_string(a, RDMA_NLDEV_ATTR_FW_VERSION, fw);
 	put_u64(a, RDMA_NLDEV_ATTR_NODE_GUID, guid(dev));
 	put_u64(a, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, guid(&emu_devs[0]));
@@ -173,20 +174,19 @@ device(struct answer *a, const struct emu_dev *dev)
 }
 
 /* fill_port_info() */
-static int
-port(struct answer *a, const struct emu_dev *dev)
+static void
+put_port(struct answer *a, const struct emu_dev *port)
 {
-	unsigned int netdev = if_nametoindex(dev->netdev);
+	unsigned int netdev = if_nametoindex(port->netdev);
 
-	put_handle(a, dev);
-	put_u32(a, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
-	put_u8(a, RDMA_NLDEV_ATTR_PORT_STATE, dev->link_down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE);
-	put_u8(a, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, dev->link_down ? 3 : 5);
+	put_handle(a, emu_ib_device(port));
+	put_u32(a, RDMA_NLDEV_ATTR_PORT_INDEX, emu_port_number(port));
+	put_u8(a, RDMA_NLDEV_ATTR_PORT_STATE, port->link_down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE);
+	put_u8(a, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port->link_down ? 3 : 5);
 	if (netdev != 0) {
 		put_u32(a, RDMA_NLDEV_ATTR_NDEV_INDEX, netdev);
-		put_string(a, RDMA_NLDEV_ATTR_NDEV_NAME, dev->netdev);
+		put_string(a, RDMA_NLDEV_ATTR_NDEV_NAME, port->netdev);
 	}
-	return 0;
 }
 
 /* nldev_get_chardev(); uverbs is the only client whose nodes there are */
@@ -216,6 +216,48 @@ system_info(struct answer *a)
 	send_it(a);
 }
 
+static const struct emu_dev *
+device_of_index(uint32_t index)
+{
+	if (index >= emu_dev_count || emu_devs[index].device != NULL || emu_devs[index].removed)
+		return NULL;
+	return &emu_devs[index];
+}
+
+/* nldev_port_get_doit(), nldev_port_get_dumpit(): one port, or those of one device */
+static int
+ports(struct answer *a)
+{
+	const struct emu_dev *dev = device_of_index(get_u32(a->to, RDMA_NLDEV_ATTR_DEV_INDEX));
+	uint32_t number = get_u32(a->to, RDMA_NLDEV_ATTR_PORT_INDEX);
+	const struct emu_dev *port;
+
+	if (get_u32(a->to, RDMA_NLDEV_ATTR_DEV_INDEX) == UINT32_MAX)
+		return -EINVAL;
+	if (!(a->to->nlmsg_flags & NLM_F_DUMP)) {
+		if (number == UINT32_MAX)
+			return -EINVAL;
+		if (dev == NULL)
+			return -ENODEV;
+		port = emu_port_find(dev, number);
+		if (port == NULL)
+			return -EINVAL;
+		begin(a, a->to->nlmsg_type, 0);
+		put_port(a, port);
+		send_it(a);
+		return 0;
+	}
+	if (dev == NULL)
+		return -ENODEV;
+	for (number = 1; (port = emu_port_find(dev, number)) != NULL; number++) {
+		begin(a, a->to->nlmsg_type, NLM_F_MULTI);
+		put_port(a, port);
+		send_it(a);
+	}
+	send_end(a, NLMSG_DONE, 0);
+	return 0;
+}
+
 /* One device, or all of them. Returns 0 or a negative errno. */
 static int
 devices(struct answer *a, int (*fill)(struct answer *a, const struct emu_dev *dev))
@@ -226,7 +268,7 @@ devices(struct answer *a, int (*fill)(struct answer *a, const struct emu_dev *de
 	if (!(a->to->nlmsg_flags & NLM_F_DUMP)) {
 		if (index == UINT32_MAX)
 			return -EINVAL;
-		if (index >= emu_dev_count || emu_devs[index].removed)
+		if (device_of_index(index) == NULL)
 			return -ENODEV;
 		begin(a, a->to->nlmsg_type, 0);
 		fill(a, &emu_devs[index]);
@@ -234,7 +276,7 @@ devices(struct answer *a, int (*fill)(struct answer *a, const struct emu_dev *de
 		return 0;
 	}
 	for (i = 0; i < emu_dev_count; i++) {
-		if (emu_devs[i].removed)
+		if (device_of_index(i) == NULL)
 			continue;
 		begin(a, a->to->nlmsg_type, NLM_F_MULTI);
 		fill(a, &emu_devs[i]);
@@ -260,11 +302,8 @@ command(struct answer *a)
 
 	if (type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET))
 		return devices(a, device);
-	if (type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_PORT_GET)) {
-		if (get_u32(a->to, RDMA_NLDEV_ATTR_PORT_INDEX) != 1)
-			return -EINVAL;
-		return devices(a, port);
-	}
+	if (type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_PORT_GET))
+		return ports(a);
 	if (type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET_CHARDEV) &&
 	    asks_for_uverbs(a->to))
 		return devices(a, chardev);

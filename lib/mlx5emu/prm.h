@@ -183,6 +183,8 @@ enum {
 	/* fte_match_set_lyr_2_4; more in match.h */
 	PRM_FTE_CVLAN_TAG = PRM_FIELD(0x90, 1),
 	PRM_FTE_IP_VERSION = PRM_FIELD(0x93, 4),
+	/* in misc_parameters_2 of fte_match_param */
+	PRM_FTE_METADATA_REG_C_0 = PRM_FIELD(0x760, 32),
 
 	/* q counters */
 	PRM_Q_COUNTER_ID = PRM_FIELD(0x58, 8),          /* alloc_q_counter_out */

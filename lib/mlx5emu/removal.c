@@ -4,6 +4,7 @@
 
 #include <infiniband/verbs.h>
 
+#include "eswitch.h"
 #include "event.h"
 #include "inject.h"
 #include "removal.h"
@@ -25,14 +26,27 @@ remove_file(struct emu_file *file)
 	emu_vma_disassociate(file);
 }
 
+static uint64_t
+frames(const struct emu_dev *dev)
+{
+	const struct emu_dev *port;
+	uint64_t n = 0;
+
+	for (unsigned int i = 1; (port = emu_port_find(dev, i)) != NULL; i++)
+		n += port->stats.tx_frames + port->stats.rx_frames;
+	return n;
+}
+
 void
 emu_removal_now(struct emu_dev *dev)
 {
 	struct emu_file *file;
+	struct emu_dev *port;
 
 	emu_report("%s: --fault remove: the device is gone after %llu frames", dev->name,
-		   (unsigned long long)(dev->stats.tx_frames + dev->stats.rx_frames));
-	dev->removed = true;
+		   (unsigned long long)frames(dev));
+	for (unsigned int i = 1; (port = emu_port_find(dev, i)) != NULL; i++)
+		port->removed = true;
 	for (file = emu_file_next(NULL); file != NULL; file = emu_file_next(file))
 		if (file->dev == dev)
 			remove_file(file);
@@ -42,9 +56,11 @@ void
 emu_removal_poll(struct emu_dev *dev)
 {
 	const struct emu_faults *f = &dev->cfg->fault;
-	bool due = f->remove_frames != 0 &&
-		   dev->stats.tx_frames + dev->stats.rx_frames >= f->remove_frames;
+	bool due;
 
+	if (dev->device != NULL)
+		return; /* goes with its device */
+	due = f->remove_frames != 0 && frames(dev) >= f->remove_frames;
 	if (f->remove_ms != 0 && dev->inject.opened_at != 0)
 		due |= emu_clock() - dev->inject.opened_at >= f->remove_ms * 1000000;
 	if (due && !dev->removed)

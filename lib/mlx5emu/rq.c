@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "emu.h"
+#include "eswitch.h"
 #include "inject.h"
 
 #define SEG_BYTES 16
@@ -49,7 +50,7 @@ posted(struct emu_rq *rq)
 	if (pi != rq->seen_pi) {
 		rq->seen_pi = pi;
 		rq->dev->stats.doorbells++;
-		emu_wc_doorbell(rq->dev);
+		emu_wc_doorbell(emu_ib_device(rq->dev));
 	}
 	return (uint16_t)(pi - rq->ci);
 }
@@ -224,12 +225,12 @@ void
 emu_rq_receive(struct emu_rq *rq, const struct emu_packet *p, uint32_t hash,
 	       uint8_t hash_type, uint32_t tag)
 {
-	struct emu_access acc = { .dev = rq->dev, .pdn = rq->pdn };
+	struct emu_access acc = { .dev = emu_ib_device(rq->dev), .pdn = rq->pdn };
 	struct emu_stats *stats = &rq->dev->stats;
 
 	if (rq->cq->overrun || !has_wqe(rq)) {
 		stats->rx_no_wqe++;
-		rq->dev->out_of_buffer[rq->counters]++;
+		acc.dev->out_of_buffer[rq->counters]++;
 		return;
 	}
 	if (!scatter(rq, &acc, p))

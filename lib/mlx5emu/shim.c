@@ -28,6 +28,7 @@
 #include "event.h"
 #include "netdev.h"
 #include "nldev.h"
+#include "rtnl.h"
 #include "uapi.h"
 #include "vma.h"
 
@@ -57,7 +58,8 @@ dev_of_path(const char *path)
 		return NULL;
 	path += sizeof(NODE_DIR) - 1;
 	n = strtoul(path, &end, 10);
-	return end != path && *end == '\0' && n < emu_dev_count ? &emu_devs[n] : NULL;
+	return end != path && *end == '\0' && n < emu_dev_count && emu_devs[n].device == NULL ?
+	       &emu_devs[n] : NULL;
 }
 
 static int
@@ -368,6 +370,16 @@ EXPORT ssize_t
 send(int fd, const void *buf, size_t len, int flags)
 {
 	return sendto(fd, buf, len, flags, NULL, 0);
+}
+
+EXPORT ssize_t
+recvmsg(int fd, struct msghdr *msg, int flags)
+{
+	ssize_t ret;
+
+	if (emu_dev_count > 0 && emu_rtnl_receive(fd, msg, flags, &ret))
+		return ret;
+	return emu_rtnl_recvmsg(fd, msg, flags);
 }
 
 /* ---- mappings ---- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emu.h"
+#include "eswitch.h"
 #include "inject.h"
 #include "wqe.h"
 
@@ -21,7 +22,7 @@ posted(struct emu_sq *sq)
 	if (pi != sq->seen_pi) {
 		sq->seen_pi = pi;
 		sq->dev->stats.doorbells++;
-		emu_wc_doorbell(sq->dev);
+		emu_wc_doorbell(emu_ib_device(sq->dev));
 	}
 	return (uint16_t)(pi - sq->ci);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "emu.h"
+#include "eswitch.h"
 #include "inject.h"
 
 #define MEMBER(name) { #name, offsetof(struct emu_stats, name) }
@@ -24,7 +25,7 @@ static const struct {
 	MEMBER(memic_read_bytes), MEMBER(memic_write_bytes),
 	MEMBER(inline_bytes), MEMBER(wqe_bytes), MEMBER(cqe_bytes), MEMBER(doorbells),
 	MEMBER(errors), MEMBER(protection_errors), MEMBER(cq_overruns),
-	MEMBER(rx_no_match), MEMBER(rx_dropped), MEMBER(rx_no_wqe),
+	MEMBER(rx_no_match), MEMBER(rx_dropped), MEMBER(tx_no_rule), MEMBER(rx_no_wqe),
 };
 
 _Static_assert(sizeof(members) / sizeof(members[0]) == sizeof(struct emu_stats) / 8,
@@ -36,7 +37,9 @@ port_object(const struct emu_dev *dev)
 	json_t *port = json_object();
 	size_t i;
 
-	json_object_set_new(port, "name", json_string(dev->name));
+	json_object_set_new(port, "name", emu_eswitch_on(dev) ?
+			    json_sprintf("%s/%u", emu_ib_device(dev)->name, emu_port_number(dev)) :
+			    json_string(dev->name));
 	for (i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		uint64_t value;
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "emu.h"
+#include "eswitch.h"
 
 #define ETH_LEN 14
 #define VLAN_LEN 4
@@ -112,8 +113,10 @@ match_fields(const struct emu_flow *flow, const struct emu_packet *p)
 }
 
 static bool
-match(const struct emu_flow *flow, const struct emu_packet *p)
+match(const struct emu_flow *flow, const struct emu_dev *port, const struct emu_packet *p)
 {
+	if (!emu_source_matches(&flow->source, port))
+		return false;
 	switch (flow->kind) {
 	case EMU_FLOW_NORMAL:
 		return match_fields(flow, p);
@@ -198,13 +201,14 @@ hash_packet(const struct emu_tir *tir, const struct emu_packet *p)
 
 /* False if no flow wants the frame. */
 static bool
-find_route(struct emu_dev *dev, const struct emu_packet *p, struct route *route)
+find_route(struct emu_dev *port, const struct emu_packet *p, struct route *route)
 {
+	struct emu_dev *dev = emu_ib_device(port);
 	const struct emu_tir *tir;
 	struct emu_flow *flow;
 
 	TAILQ_FOREACH(flow, &dev->flows, next)
-		if (match(flow, p))
+		if (match(flow, port, p))
 			break;
 	if (flow == NULL)
 		return false;
@@ -222,13 +226,16 @@ find_route(struct emu_dev *dev, const struct emu_packet *p, struct route *route)
 static void
 deliver(struct emu_dev *dev, const struct emu_packet *p, const struct route *route)
 {
+	struct emu_rq *rq = route->rq;
+
 	route->flow->packets++;
 	route->flow->bytes += p->len;
-	if (route->rq == NULL)
+	if (rq == NULL) {
 		dev->stats.rx_dropped++;
-	else
-		emu_rq_receive(route->rq, p, route->hash.value, route->hash.type,
-			       route->flow->tag);
+		return;
+	}
+	rq->dev = rq->cq->dev = dev; /* the port that its work counts for */
+	emu_rq_receive(rq, p, route->hash.value, route->hash.type, route->flow->tag);
 }
 
 void
@@ -284,7 +291,7 @@ emu_steer_offer(struct emu_dev *dev, const uint8_t *frame, size_t len)
 	struct emu_packet p;
 	struct route route;
 
-	if (dev->removed || dev->link_down || TAILQ_EMPTY(&dev->flows) || len == 0)
+	if (dev->removed || dev->link_down || TAILQ_EMPTY(&emu_ib_device(dev)->flows) || len == 0)
 		return EMU_OFFER_NO_MATCH;
 	emu_packet_parse(&p, frame, len);
 	if (!find_route(dev, &p, &route))

@@ -53,6 +53,29 @@ emu_sysfs_mac(unsigned int port, uint8_t mac[EMU_MAC_LEN])
 	mac[EMU_MAC_LEN - 1] += port;
 }
 
+/* mlx5e_rep_get_phys_port_name() in core/en_rep.c */
+void
+emu_sysfs_port_name(unsigned int port, char name[EMU_PORT_NAME_LEN])
+{
+	if (port == 0)
+		snprintf(name, EMU_PORT_NAME_LEN, "p0");
+	else
+		snprintf(name, EMU_PORT_NAME_LEN, "pf0vf%u", port - 1);
+}
+
+/*
+ * mlx5e_rep_get_port_parent_id() in core/en_rep.c: the bytes of the system image GUID as a
+ * little-endian host has it.
+ */
+void
+emu_sysfs_switch_id(uint8_t id[EMU_SWITCH_ID_LEN])
+{
+	uint8_t m[EMU_MAC_LEN];
+
+	emu_sysfs_mac(0, m);
+	memcpy(id, (uint8_t[]){ m[5], m[4], m[3], 0, 3, m[2], m[1], m[0] }, EMU_SWITCH_ID_LEN);
+}
+
 static void
 tree_fail(struct tree *t, const char *path)
 {
@@ -169,6 +192,7 @@ put_pci_resource(struct tree *t, unsigned int port)
 static void
 write_pci(struct tree *t, const struct function *f)
 {
+	unsigned int vfs = f->cfg->one_device ? f->cfg->ports - 1 : 0;
 	uint16_t id = f->cfg->preset->device_id;
 	char modalias[64];
 
@@ -182,9 +206,9 @@ write_pci(struct tree *t, const struct function *f)
 	put(t, "class", "0x020000");
 	put(t, "revision", "0x00");
 	put(t, "numa_node", "0");
-	put(t, "max_vfs", "0");
-	put(t, "sriov_numvfs", "0");
-	put(t, "sriov_totalvfs", "0");
+	put(t, "max_vfs", "%u", vfs);
+	put(t, "sriov_numvfs", "%u", vfs);
+	put(t, "sriov_totalvfs", "%u", vfs);
 	put(t, "modalias", "%s", modalias);
 	put(t, "uevent", "DRIVER=mlx5_core\nPCI_CLASS=20000\nPCI_ID=15B3:%04X\n"
 	    "PCI_SUBSYS_ID=15B3:0001\nPCI_SLOT_NAME=%s\nMODALIAS=%s", id, f->bdf, modalias);
@@ -218,15 +242,29 @@ write_gids(struct tree *t, const struct function *f, const char *port)
 	put(t, "0", "0xffff");
 }
 
+static void
+write_ib_port(struct tree *t, const struct function *f, unsigned int number)
+{
+	char port[160];
+
+	snprintf(port, sizeof(port), "devices/pci0000:00/%s/infiniband/%s/ports/%u", f->bdf, f->ib,
+		 number);
+	enter(t, "%s", port);
+	put(t, "state", "4: ACTIVE");
+	put(t, "phys_state", "5: LinkUp");
+	put(t, "rate", "100 Gb/sec (4X EDR)");
+	put(t, "link_layer", "Ethernet");
+	write_gids(t, f, port);
+}
+
 /* The IB device: what libibverbs reads before it opens the node. */
 static void
 write_ib(struct tree *t, const struct function *f)
 {
 	const struct emu_preset *p = f->cfg->preset;
-	char dir[128], port[160];
+	char dir[128];
 
 	snprintf(dir, sizeof(dir), "devices/pci0000:00/%s/infiniband/%s", f->bdf, f->ib);
-	snprintf(port, sizeof(port), "%s/ports/1", dir);
 	enter(t, "%s", dir);
 	put(t, "node_type", "1: CA");
 	put(t, "fw_ver", "%u.%u.%04u", p->fw[0], p->fw[1], p->fw[2]);
@@ -238,14 +276,9 @@ write_ib(struct tree *t, const struct function *f)
 	put_guid(t, "node_guid", f->mac);
 	put_guid(t, "sys_image_guid", f->mac);
 	put_link(t, "device", "../..");
-	enter(t, "%s", port);
-	put(t, "state", "4: ACTIVE");
-	put(t, "phys_state", "5: LinkUp");
-	put(t, "rate", "100 Gb/sec (4X EDR)");
-	put(t, "link_layer", "Ethernet");
-	enter(t, "%s/hw_counters", port);
+	/* mlx5_ib_alloc_hw_device_stats(): of the device, not of a port, in switchdev mode */
+	enter(t, f->cfg->one_device ? "%s/hw_counters" : "%s/ports/1/hw_counters", dir);
 	put(t, "out_of_buffer", "0");
-	write_gids(t, f, port);
 	enter(t, "class/infiniband");
 	put_link(t, f->ib, "../../%s", dir);
 }
@@ -264,33 +297,57 @@ write_uverbs(struct tree *t, const struct function *f)
 		 f->uverbs);
 }
 
+static void
+put_switch_port(struct tree *t, const struct function *f)
+{
+	char name[EMU_PORT_NAME_LEN];
+	uint8_t s[EMU_SWITCH_ID_LEN];
+
+	emu_sysfs_port_name(f->port, name);
+	emu_sysfs_switch_id(s);
+	put(t, "phys_port_name", "%s", name);
+	put(t, "phys_switch_id", "%02x%02x%02x%02x%02x%02x%02x%02x", s[0], s[1], s[2], s[3], s[4],
+	    s[5], s[6], s[7]);
+}
+
 /* The PMD takes the netdev whose dev_port is 0 as the port's. */
 static void
 write_net(struct tree *t, const struct function *f)
 {
 	const uint8_t *m = f->mac;
 
+	if (f->cfg->one_device && f->cfg->root) {
+		/* over what the TAP device, to which /sys/class/net leads, cannot say */
+		enter(t, "devices/virtual/net/%s", f->netdev);
+		put_switch_port(t, f);
+	}
 	enter(t, "devices/pci0000:00/%s/net/%s", f->bdf, f->netdev);
 	put(t, "dev_port", "0");
 	put(t, "dev_id", "0x0");
 	put(t, "type", "1");
 	put(t, "address", "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
 	put_link(t, "device", "../..");
+	if (f->cfg->one_device)
+		put_switch_port(t, f);
 }
 
 static void
-write_function(struct tree *t, const struct emu_config *cfg, unsigned int port)
+write_port(struct tree *t, const struct emu_config *cfg, unsigned int port)
 {
 	struct function f = { .cfg = cfg, .port = port };
+	unsigned int function = cfg->one_device ? 0 : port;
 
-	snprintf(f.bdf, sizeof(f.bdf), "0000:08:00.%u", port);
-	snprintf(f.ib, sizeof(f.ib), "mlx5_%u", port);
-	snprintf(f.uverbs, sizeof(f.uverbs), "uverbs%u", port);
+	snprintf(f.bdf, sizeof(f.bdf), "0000:08:00.%u", function);
+	snprintf(f.ib, sizeof(f.ib), "mlx5_%u", function);
+	snprintf(f.uverbs, sizeof(f.uverbs), "uverbs%u", function);
 	snprintf(f.netdev, sizeof(f.netdev), "emu%u", port);
 	emu_sysfs_mac(port, f.mac);
-	write_pci(t, &f);
-	write_ib(t, &f);
-	write_uverbs(t, &f);
+	if (function == port) {
+		write_pci(t, &f);
+		write_ib(t, &f);
+		write_uverbs(t, &f);
+	}
+	write_ib_port(t, &f, port - function + 1);
 	write_net(t, &f);
 }
 
@@ -307,7 +364,7 @@ emu_sysfs_write(const struct emu_config *cfg, const char *root, char *err, size_
 		tree_fail(&t, "");
 	} else {
 		for (port = 0; port < cfg->ports; port++)
-			write_function(&t, cfg, port);
+			write_port(&t, cfg, port);
 		enter(&t, "class/infiniband_verbs");
 		/* IB_USER_VERBS_ABI_VERSION of linux/include/uapi/rdma/ib_user_verbs.h */
 		put(&t, "abi_version", "6");

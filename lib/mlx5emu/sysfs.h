@@ -7,7 +7,7 @@
 
 /*
  * The part of /sys in which libibverbs, libmlx5, EAL and the mlx5 PMD look for
- * ConnectX functions. Only the launcher uses it.
+ * ConnectX functions. Only the launcher writes it.
  */
 
 #include <stddef.h>
@@ -19,6 +19,15 @@
 
 /* MAC address of a port: b8:59:9f:aa:bb:cc and the index. */
 void emu_sysfs_mac(unsigned int port, uint8_t mac[EMU_MAC_LEN]);
+
+/*
+ * --one-device: what a port's network device is called in the e-switch, and the switch:
+ * IFLA_PHYS_PORT_NAME and IFLA_PHYS_SWITCH_ID.
+ */
+#define EMU_PORT_NAME_LEN 16
+#define EMU_SWITCH_ID_LEN 8
+void emu_sysfs_port_name(unsigned int port, char name[EMU_PORT_NAME_LEN]);
+void emu_sysfs_switch_id(uint8_t id[EMU_SWITCH_ID_LEN]);
 
 /*
  * Write the tree of all ports under the folder root, which is made if it is not there.

@@ -52,6 +52,7 @@ struct emu_verbs_qp {
 	uint32_t qpn;
 	uint32_t tisn;          /* of the TIS that the kernel makes for a raw SQ */
 	uint32_t state;         /* enum ibv_qp_state */
+	uint8_t port;           /* of the IB device; 1 until it is told */
 	bool has_sq, has_rq;    /* neither for an RSS QP, which is a TIR only */
 	bool sig_all;           /* for the library, which may ask for it */
 	struct emu_sq sq;

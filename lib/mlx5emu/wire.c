@@ -3,6 +3,7 @@
  */
 
 #include "emu.h"
+#include "eswitch.h"
 #include "inject.h"
 #include "wire.h"
 
@@ -25,7 +26,7 @@ receiving(const struct emu_dev *dev)
 {
 	const struct emu_rq *rq;
 
-	LIST_FOREACH(rq, &dev->rqs, next)
+	LIST_FOREACH(rq, &emu_ib_device(dev)->rqs, next)
 		if (emu_rq_ready(rq))
 			return true;
 	return false;
@@ -34,8 +35,10 @@ receiving(const struct emu_dev *dev)
 bool
 emu_wire_settled(const struct emu_dev *dev)
 {
-	return !dev->link_down && receiving(dev) && !TAILQ_EMPTY(&dev->flows) &&
-	       emu_clock() - dev->flows_changed >= SETTLE_NS;
+	const struct emu_dev *owner = emu_ib_device(dev);
+
+	return !dev->link_down && receiving(dev) && !TAILQ_EMPTY(&owner->flows) &&
+	       emu_clock() - owner->flows_changed >= SETTLE_NS;
 }
 
 int

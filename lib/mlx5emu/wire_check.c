@@ -11,20 +11,24 @@
 #include <string.h>
 
 #include "emu.h"
+#include "eswitch.h"
 #include "wire.h"
 
 /*
  * A traffic generator and analyser. It feeds numbered frames into the port as fast as
  * the port takes them, and knows every byte of each from its number, so that it can
- * tell what comes out of the port: good, altered, out of order, twice, or never.
+ * tell what comes out of the port: good, altered, out of order, twice, or never. A frame
+ * may come out of another port: it counts for the one it went into.
  *
- * Frame: Ethernet to the port's MAC, IPv4, UDP, the number (8 bytes), data.
+ * Frame: Ethernet from a MAC that tells the port to the port's MAC, IPv4, UDP, the number
+ * (8 bytes), data.
  */
 #define ETH_LEN 14
 #define IP_LEN 20
 #define UDP_LEN 8
 #define NUMBER_OFF (ETH_LEN + IP_LEN + UDP_LEN)
 #define DATA_OFF (NUMBER_OFF + 8)
+#define ORIGIN_OFF 11           /* last byte of the source MAC: 1 and the port's index */
 #define FRAME_MIN 60
 #define FRAME_MAX 9216
 #define STALL_NS 100000000u     /* a program may not get a CPU for some time */
@@ -113,12 +117,13 @@ fill_udp(uint8_t *udp, const uint8_t *ip, size_t len, uint64_t number)
 static void
 make_frame(const struct wire_check *w, uint8_t *frame, uint64_t number)
 {
-	static const uint8_t src[6] = { 0x02, 0, 0, 0xc4, 0xec, 0x01 };
+	static const uint8_t src[5] = { 0x02, 0, 0, 0xc4, 0xec };
 	uint64_t be = htobe64(number);
 	uint8_t *ip = frame + ETH_LEN, *udp = ip + IP_LEN;
 
 	memcpy(frame, w->wire.dev->mac, 6);
-	memcpy(frame + 6, src, 6);
+	memcpy(frame + 6, src, sizeof(src));
+	frame[ORIGIN_OFF] = (uint8_t)(1 + w->wire.dev->index);
 	put16(frame + 12, 0x0800);
 	memcpy(frame + NUMBER_OFF, &be, 8);
 	fill_data(frame + DATA_OFF, w->bytes - DATA_OFF, number);
@@ -191,7 +196,7 @@ window(const struct emu_dev *dev)
 	uint64_t least = UINT64_MAX;
 	const struct emu_sq *sq;
 
-	LIST_FOREACH(sq, &dev->sqs, next)
+	LIST_FOREACH(sq, &emu_ib_device(dev)->sqs, next)
 		if (sq->state == EMU_Q_RDY && sq->wqebbs / 2 < least)
 			least = sq->wqebbs / 2;
 	return least;
@@ -287,10 +292,22 @@ take_number(struct wire_check *w, uint64_t number)
 	return true;
 }
 
+/* The wire that a frame says it comes from; this one where that cannot be. */
+static struct wire_check *
+origin(struct emu_wire *wire, const uint8_t *frame, size_t len)
+{
+	unsigned int index = len > ORIGIN_OFF ? frame[ORIGIN_OFF] - 1u : UINT_MAX;
+
+	if (index < emu_dev_count && emu_devs[index].wire != NULL &&
+	    emu_devs[index].wire->ops == wire->ops)
+		wire = emu_devs[index].wire;
+	return (struct wire_check *)wire;
+}
+
 static void
 check_transmit(struct emu_wire *wire, const uint8_t *frame, size_t len)
 {
-	struct wire_check *w = (struct wire_check *)wire;
+	struct wire_check *w = origin(wire, frame, len);
 	const uint8_t *want;
 	uint64_t number;
 	bool fresh;

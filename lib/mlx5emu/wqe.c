@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "emu.h"
+#include "eswitch.h"
 #include "wqe.h"
 
 /*
@@ -150,6 +151,20 @@ add_data(struct send *s)
 	return ret;
 }
 
+/*
+ * mlx5_eswitch_add_send_to_vport_rule() is what brings a queue's frames to a vport, and the
+ * kernel does it for queues of verbs only. Those of DevX are left to the slow path's miss
+ * rule (esw_add_fdb_miss_rule()), behind which no port of ours is.
+ */
+static void
+lose(const struct emu_sq *sq)
+{
+	if (sq->dev->stats.tx_no_rule++ == 0)
+		emu_report("%s: sq 0x%x was made by DevX and has no rule in the e-switch: its "
+			   "frames are lost; with --one-device send from queues of verbs, as "
+			   "the mlx5 PMD does with dv_flow_en=0", sq->dev->name, sq->num);
+}
+
 static int
 transmit(struct send *s)
 {
@@ -167,7 +182,10 @@ transmit(struct send *s)
 	stats->inline_bytes += s->inlined;
 	stats->host_read_bytes += s->acc.host_bytes;
 	stats->memic_read_bytes += s->acc.memic_bytes;
-	emu_wire_transmit(dev, frame, s->len);
+	if (s->wqe->sq->no_rule)
+		lose(s->wqe->sq);
+	else
+		emu_wire_transmit(dev, frame, s->len);
 	s->len = 0;
 	s->inlined = 0;
 	s->acc.host_bytes = 0;
@@ -317,7 +335,7 @@ emu_wqe_run(struct wqe *wqe)
 		.wqe = wqe,
 		.seg = wqe->data + WQE_SEG_BYTES,
 		.end = wqe->data + (size_t)wqe->ds * WQE_SEG_BYTES,
-		.acc = { .dev = wqe->sq->dev, .pdn = wqe->sq->pdn },
+		.acc = { .dev = emu_ib_device(wqe->sq->dev), .pdn = wqe->sq->pdn },
 	};
 
 	if (wqe->opcode == OP_NOP && wqe->opmod == 0)

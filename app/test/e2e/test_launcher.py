@@ -96,8 +96,9 @@ def killed_launcher(build):
 
 def usage(build):
     wrong = (["--nosuch"], ["--ports", "9"], ["--ports", "x"], ["--preset", "cx3"],
-             ["--memic", "12Q"], ["--wire", "bogus"], ["--wire", "check:1"], ["--wire", "pair"],
-             ["--wire", "pcap:/nonexistent:x"], ["--stats", "/nonexistent/s.json"],
+             ["--one-device"], ["--memic", "12Q"], ["--wire", "bogus"], ["--wire", "check:1"],
+             ["--wire", "pair"], ["--wire", "pcap:/nonexistent:x"],
+             ["--stats", "/nonexistent/s.json"],
              ["--trace", "/nonexistent/t"], ["--fault", "bogus"], ["--memic"])
     for options in wrong:
         result = run(build, *options, "--", "echo", "ran")
@@ -179,6 +180,9 @@ def devices(build):
     expect_devices(result, ["mlx5_0", "mlx5_1"])
     for text in ("4119", "MT_0000000012", "16.35.1012"):
         expect(text in result.stdout, f"no {text} in:\n{result.stdout}")
+    result = run(build, "--ports", "2", "--one-device", "--", tool)
+    expect(result.stdout.count("hca_id:") == 1, f"not one device in:\n{result.stdout}")
+    expect(result.stdout.count("PORT_ACTIVE") == 2, f"not two ports in:\n{result.stdout}")
     result = run(build, "--memic", "256K", "--", tool, "-v")
     expect("262144Bytes" in result.stdout, f"no 256 KiB of device memory in:\n{result.stdout}")
 
@@ -238,6 +242,9 @@ def root(build):
     expect(not os.path.exists("/sys/class/net/emu1"), "emu1 is seen outside")
     with open("/proc/mounts", encoding="utf-8") as mounts:
         expect("mlx5emu" not in mounts.read(), "a mount is seen outside")
+    script = "cat /sys/class/net/emu1/phys_port_name; ls /dev/infiniband"
+    result = run(build, "--root", "--ports", "2", "--one-device", "--", "sh", "-c", script)
+    expect(result.stdout.split() == ["pf0vf0", "uverbs0"], f"one device is {result.stdout!r}")
     expect_devices(run(build, "--root", "--ports", "2", "--", ibv_devinfo()),
                    ["mlx5_0", "mlx5_1"])
 

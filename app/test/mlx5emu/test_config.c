@@ -221,8 +221,6 @@ test_refused(void **state)
 	assert_non_null(strstr(err, "nosuch"));
 	assert_int_equal(set(&cfg, "fault", "nosuch"), -EINVAL);
 	assert_int_equal(cfg.n_faults, 0);
-	assert_int_equal(set(&cfg, "one-device", NULL), -ENOTSUP);
-	assert_false(cfg.one_device);
 	/* a short buffer is not overrun */
 	err[4] = '#';
 	assert_int_equal(emu_config_set(&cfg, "ports", "x", err, 4), -EINVAL);
@@ -384,6 +382,46 @@ test_tree(void **state)
 }
 
 static void
+assert_missing(const char *name)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/%s", tree, name);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+/* One function, and what tells an uplink from a representor. */
+static void
+test_one_device(void **state)
+{
+	struct emu_config cfg, copy;
+	char *text;
+
+	emu_config_init(&cfg);
+	assert_int_equal(set(&cfg, "one-device", NULL), 0);
+	assert_int_equal(emu_config_check(&cfg, err, sizeof(err)), -EINVAL);
+	assert_non_null(strstr(err, "--ports 2"));
+	assert_int_equal(set(&cfg, "ports", "3"), 0);
+	assert_int_equal(emu_config_check(&cfg, err, sizeof(err)), 0);
+	text = emu_config_to_text(&cfg);
+	assert_int_equal(emu_config_from_text(&copy, text, err, sizeof(err)), 0);
+	assert_true(copy.one_device);
+	free(text);
+	assert_int_equal(emu_sysfs_write(&cfg, tree, err, sizeof(err)), 0);
+	assert_file("bus/pci/devices/0000:08:00.0/sriov_numvfs", "2\n");
+	assert_file("class/infiniband/mlx5_0/hw_counters/out_of_buffer", "0\n");
+	assert_file("class/infiniband/mlx5_0/ports/3/gid_attrs/ndevs/0", "emu2\n");
+	assert_file("class/infiniband/mlx5_0/device/net/emu0/phys_port_name", "p0\n");
+	assert_file("class/infiniband/mlx5_0/device/net/emu2/phys_port_name", "pf0vf1\n");
+	assert_file("class/infiniband/mlx5_0/device/net/emu2/phys_switch_id",
+		    "ccbbaa00039f59b8\n");
+	assert_missing("bus/pci/devices/0000:08:00.1");
+	assert_missing("class/infiniband/mlx5_1");
+	assert_missing("class/infiniband/mlx5_0/ports/4");
+	assert_missing("class/infiniband/mlx5_0/ports/1/hw_counters");
+}
+
+static void
 test_tree_fails(void **state)
 {
 	struct emu_config cfg;
@@ -424,6 +462,7 @@ main(void)
 		cmocka_unit_test(test_text_pcap),
 		cmocka_unit_test(test_wrong_text),
 		cmocka_unit_test_setup_teardown(test_tree, make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(test_one_device, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(test_tree_fails, make_tree, remove_tree),
 		cmocka_unit_test(test_mac),
 	};

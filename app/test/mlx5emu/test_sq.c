@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "eswitch.h"
 #include "rig.h"
 
 #define NOP 0x00
@@ -518,6 +519,41 @@ checksums_are_inserted(void **state)
 	}
 }
 
+/* One device with two ports: frames leave by the one that the queue has a rule for. */
+static void
+no_rule_of_the_switch(void **state)
+{
+	struct rig *r = new_sq(16);
+	struct rig_wqe w;
+
+	r->cfg.one_device = true;
+	r->devs[1].device = &r->devs[0];
+	r->devs[1].wire = r->devs[0].wire;
+	r->sq.no_rule = true;
+	rig_wqe_start(r, &w, 0, SEND, ALWAYS);
+	rig_wqe_eth(&w, 0, 0, NULL, 0);
+	rig_wqe_ptr(&w, 200, r->memic_key.key, 0);
+	rig_wqe_post(r, &w);
+	assert_true(emu_sq_run(&r->sq, 2));
+	assert_int_equal(r->wire.n, 0);
+	assert_int_equal(r->devs[0].stats.tx_no_rule, 1);
+	check_conservation(r);
+	assert_int_equal(rig_cqe_opcode(rig_cqe(r, 0)), EMU_CQE_REQ);
+	emu_eswitch_add_sq(&r->sq, &r->devs[1]);
+	rig_wqe_start(r, &w, 0, SEND, ALWAYS);
+	rig_wqe_eth(&w, 0, 0, NULL, 0);
+	rig_wqe_ptr(&w, 200, r->memic_key.key, 0);
+	rig_wqe_post(r, &w);
+	assert_true(emu_sq_run(&r->sq, 2));
+	assert_int_equal(r->wire.n, 1);
+	assert_memory_equal(r->wire.frame[0], r->memic, 200);
+	assert_int_equal(r->devs[1].stats.tx_frames, 1);
+	assert_int_equal(r->devs[1].stats.memic_read_bytes, 200);
+	assert_int_equal(r->devs[1].stats.tx_no_rule, 0);
+	assert_int_equal(r->devs[0].stats.tx_frames, 1);
+	rig_free(r);
+}
+
 int
 main(void)
 {
@@ -535,6 +571,7 @@ main(void)
 		cmocka_unit_test(full_ring),
 		cmocka_unit_test(dead_cq_stops_the_queue),
 		cmocka_unit_test(checksums_are_inserted),
+		cmocka_unit_test(no_rule_of_the_switch),
 	};
 
 	return cmocka_run_group_tests_name("mlx5emu sq", tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "eswitch.h"
 #include "rig.h"
 
 /* Microsoft, "Verifying the RSS Hash Calculation": key and results. */
@@ -292,6 +293,46 @@ match_needs_all_masked_bits(void **state)
 	rig_free(r);
 }
 
+/* One device with two ports: flows for each, in one list. */
+static void
+ports_by_their_source(void **state)
+{
+	struct rig *r = new_port();
+	struct emu_flow drop = { .dev = &r->devs[0], .kind = EMU_FLOW_ALL_DEFAULT, .drop = true };
+	uint8_t frame[60];
+
+	r->cfg.one_device = true;
+	r->devs[1].device = &r->devs[0];
+	emu_source_set(&drop.source, &r->devs[0]);
+	emu_source_set(&r->flow.source, &r->devs[1]);
+	emu_flow_add(&drop);
+	rig_ip_frame(frame, sizeof(frame), 17);
+	emu_steer_receive(&r->devs[1], frame, sizeof(frame));
+	assert_int_equal(r->devs[1].stats.rx_no_match, 1);
+	assert_int_equal(emu_steer_offer(&r->devs[1], frame, sizeof(frame)), EMU_OFFER_NO_MATCH);
+	emu_flow_add(&r->flow);
+	emu_steer_receive(&r->devs[0], frame, sizeof(frame));
+	assert_int_equal(r->devs[0].stats.rx_dropped, 1);
+	assert_int_equal(drop.packets, 1);
+	emu_steer_receive(&r->devs[1], frame, sizeof(frame));
+	assert_int_equal(emu_steer_offer(&r->devs[1], frame, sizeof(frame)), EMU_OFFER_TAKEN);
+	/* what the queue did counts for the port, what keys it used is the device's affair */
+	assert_int_equal(r->devs[1].stats.rx_frames, 2);
+	assert_int_equal(r->devs[1].stats.memic_write_bytes, 2 * sizeof(frame));
+	assert_int_equal(r->devs[1].stats.cqe_bytes, 2 * 64);
+	assert_int_equal(r->devs[0].stats.rx_frames + r->devs[0].stats.cqe_bytes, 0);
+	assert_int_equal(r->devs[0].stats.protection_errors, 0);
+	/* a flow without a source is for frames of all */
+	emu_flow_remove(&r->flow);
+	emu_flow_remove(&drop);
+	memset(&drop.source, 0, sizeof(drop.source));
+	emu_flow_add(&drop);
+	emu_steer_receive(&r->devs[0], frame, sizeof(frame));
+	emu_steer_receive(&r->devs[1], frame, sizeof(frame));
+	assert_int_equal(drop.packets, 3);
+	rig_free(r);
+}
+
 int
 main(void)
 {
@@ -302,6 +343,7 @@ main(void)
 		cmocka_unit_test(rss_spreads_by_the_hash),
 		cmocka_unit_test(flows_by_priority),
 		cmocka_unit_test(match_needs_all_masked_bits),
+		cmocka_unit_test(ports_by_their_source),
 	};
 
 	return cmocka_run_group_tests_name("mlx5emu steer", tests, NULL, NULL);

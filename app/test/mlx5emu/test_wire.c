@@ -332,6 +332,32 @@ pair_crosses(void **state)
 	rig_free(r);
 }
 
+/* A frame that leaves by another port counts, and is compared, where it came in. */
+static void
+check_crosses(void **state)
+{
+	struct rig *r = new_check(2, 64);
+	uint8_t altered[64];
+
+	assert_int_equal(emu_wire_open(&r->devs[1]), 0);
+	add_flow(r);
+	rig_set_db(&r->rq_db, 2);
+	assert_true(emu_wire_poll(&r->devs[0]));
+	emu_wire_transmit(&r->devs[1], slot(r, 0), 64);
+	check_counts(r, 2, 1, 0, 1, 0);
+	memcpy(altered, slot(r, 1), 64);
+	altered[63] ^= 1;
+	emu_wire_transmit(&r->devs[1], altered, 64);
+	check_counts(r, 2, 2, 1, 0, 0);
+	/* of a port that is not there: not one of ours */
+	memcpy(altered, slot(r, 1), 64);
+	altered[11] = 0;
+	emu_wire_transmit(&r->devs[0], altered, 64);
+	check_counts(r, 2, 2, 2, 0, 0);
+	emu_wire_close(&r->devs[1]);
+	free_port(r);
+}
+
 static void
 temp_name(char *path, size_t len, const char *name)
 {
@@ -455,6 +481,7 @@ main(void)
 		cmocka_unit_test(check_finds_wrong_frames),
 		cmocka_unit_test(check_refuses_bad_sizes),
 		cmocka_unit_test(loop_returns_to_the_port),
+		cmocka_unit_test(check_crosses),
 		cmocka_unit_test(pair_crosses),
 		cmocka_unit_test(pcap_replays_and_captures),
 		cmocka_unit_test(pcap_drops_what_no_flow_wants),
