@@ -10,37 +10,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
 
-#define MEM 65536
-#define FRAME 1000
-
-static struct ibv_context *
-open_first(void)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *ctx;
-
-	assert_non_null(list);
-	assert_non_null(list[0]);
-	ctx = ibv_open_device(list[0]);
-	assert_non_null(ctx);
-	ibv_free_device_list(list);
-	return ctx;
-}
+#include "verbs_port.h"
 
 static uint64_t
 max_dm(struct ibv_context *ctx)
@@ -75,7 +54,7 @@ dm_address(struct ibv_dm *dm)
 static void
 two_contexts(void **state)
 {
-	struct ibv_context *a = open_first(), *b = open_first();
+	struct ibv_context *a = port_device(), *b = port_device();
 	struct ibv_pd *pa = ibv_alloc_pd(a), *pb = ibv_alloc_pd(b);
 	struct ibv_dm *dm = alloc_dm(a, max_dm(a));
 
@@ -99,7 +78,7 @@ two_contexts(void **state)
 static void
 imports(void **state)
 {
-	struct ibv_context *ctx = open_first(), *same, *other = open_first();
+	struct ibv_context *ctx = port_device(), *same, *other = port_device();
 	struct ibv_pd *pd = ibv_alloc_pd(ctx), *pd2;
 	struct ibv_dm *dm = alloc_dm(ctx, 4096), *dm2;
 	struct ibv_mr *mr = ibv_reg_dm_mr(pd, dm, 0, 4096, IBV_ACCESS_ZERO_BASED), *mr2;
@@ -150,7 +129,7 @@ imports(void **state)
 static void
 mapping_outlives_context(void **state)
 {
-	struct ibv_context *ctx = open_first(), *other = open_first();
+	struct ibv_context *ctx = port_device(), *other = port_device();
 	uint64_t all = max_dm(ctx);
 	struct ibv_dm *dm = alloc_dm(ctx, all);
 	/* libmlx5's first DM of a context: command 8, index 0 */
@@ -179,7 +158,7 @@ mapping_outlives_context(void **state)
 static void
 quiet_events(void **state)
 {
-	struct ibv_context *ctx = open_first();
+	struct ibv_context *ctx = port_device();
 	struct pollfd fd = { .fd = ctx->async_fd, .events = POLLIN };
 	struct ibv_async_event event;
 
@@ -193,128 +172,6 @@ quiet_events(void **state)
 
 /* ---- a port that hears itself ---- */
 
-struct port {
-	struct ibv_context *ctx;
-	struct ibv_pd *pd;
-	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq;
-	struct ibv_qp *qp;
-	struct ibv_flow *flow;
-	struct ibv_mr *mr;
-	uint8_t *mem;           /* MEM bytes; sent from the first half */
-};
-
-static void
-move_qp(struct ibv_qp *qp, enum ibv_qp_state to)
-{
-	struct ibv_qp_attr attr = { .qp_state = to, .port_num = 1 };
-
-	assert_int_equal(ibv_modify_qp(qp, &attr, IBV_QP_STATE |
-				       (to == IBV_QPS_INIT ? IBV_QP_PORT : 0)), 0);
-}
-
-static void
-add_flow(struct port *p)
-{
-	struct {
-		struct ibv_flow_attr attr;
-		struct ibv_flow_spec_eth eth;
-	} rule = {
-		.attr = { .type = IBV_FLOW_ATTR_NORMAL, .size = sizeof(rule), .num_of_specs = 1,
-			  .port = 1 },
-		.eth = { .type = IBV_FLOW_SPEC_ETH, .size = sizeof(rule.eth),
-			 .val.dst_mac = { 2, 0, 0, 0, 0, 7 },
-			 .mask.dst_mac = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } },
-	};
-
-	p->flow = ibv_create_flow(p->qp, (struct ibv_flow_attr *)(void *)&rule);
-	assert_non_null(p->flow);
-}
-
-static void
-port_open(struct port *p)
-{
-	struct ibv_qp_init_attr init = {
-		.qp_type = IBV_QPT_RAW_PACKET, .sq_sig_all = 1,
-		.cap = { .max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1,
-			 .max_recv_sge = 1 },
-	};
-
-	memset(p, 0, sizeof(*p));
-	p->ctx = open_first();
-	p->pd = ibv_alloc_pd(p->ctx);
-	p->channel = ibv_create_comp_channel(p->ctx);
-	assert_non_null(p->channel);
-	p->cq = ibv_create_cq(p->ctx, 64, (void *)0x77, p->channel, 0);
-	assert_non_null(p->cq);
-	init.send_cq = init.recv_cq = p->cq;
-	p->qp = ibv_create_qp(p->pd, &init);
-	assert_non_null(p->qp);
-	move_qp(p->qp, IBV_QPS_INIT);
-	move_qp(p->qp, IBV_QPS_RTR);
-	move_qp(p->qp, IBV_QPS_RTS);
-	p->mem = aligned_alloc(4096, MEM);
-	p->mr = ibv_reg_mr(p->pd, p->mem, MEM, IBV_ACCESS_LOCAL_WRITE);
-	assert_non_null(p->mr);
-	add_flow(p);
-}
-
-static void
-port_close(struct port *p)
-{
-	assert_int_equal(ibv_destroy_qp(p->qp), EBUSY);
-	assert_int_equal(ibv_destroy_flow(p->flow), 0);
-	assert_int_equal(ibv_destroy_cq(p->cq), EBUSY);
-	assert_int_equal(ibv_destroy_qp(p->qp), 0);
-	assert_int_equal(ibv_destroy_cq(p->cq), 0);
-	assert_int_equal(ibv_destroy_comp_channel(p->channel), 0);
-	assert_int_equal(ibv_dealloc_pd(p->pd), EBUSY);
-	assert_int_equal(ibv_dereg_mr(p->mr), 0);
-	assert_int_equal(ibv_dealloc_pd(p->pd), 0);
-	assert_int_equal(ibv_close_device(p->ctx), 0);
-	free(p->mem);
-}
-
-static void
-post_receive(struct port *p, uint64_t id, uint32_t lkey)
-{
-	struct ibv_sge sge = { (uintptr_t)p->mem + MEM / 2, 2048, lkey };
-	struct ibv_recv_wr wr = { .wr_id = id, .sg_list = &sge, .num_sge = 1 }, *bad;
-
-	assert_int_equal(ibv_post_recv(p->qp, &wr, &bad), 0);
-}
-
-static void
-post_send(struct port *p, uint64_t id, uint32_t lkey)
-{
-	static const uint8_t head[14] = { 2, 0, 0, 0, 0, 7, 2, 0, 0, 0, 0, 9, 0x88, 0xb5 };
-	struct ibv_sge sge = { (uintptr_t)p->mem, FRAME, lkey };
-	struct ibv_send_wr wr = {
-		.wr_id = id, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
-	}, *bad;
-
-	memcpy(p->mem, head, sizeof(head));
-	for (int i = sizeof(head); i < FRAME; i++)
-		p->mem[i] = (uint8_t)(i * 7 + id);
-	assert_int_equal(ibv_post_send(p->qp, &wr, &bad), 0);
-}
-
-/* The next completion within a second, or none. */
-static int
-completion(struct port *p, struct ibv_wc *wc)
-{
-	const struct timespec tick = { 0, 1000000 };
-
-	for (int i = 0; i < 1000; i++) {
-		int n = ibv_poll_cq(p->cq, 1, wc);
-
-		if (n != 0)
-			return n;
-		nanosleep(&tick, NULL);
-	}
-	return 0;
-}
-
 static void
 loop(void **state)
 {
@@ -322,13 +179,13 @@ loop(void **state)
 	struct port p;
 
 	(void)state;
-	port_open(&p);
+	port_open(&p, NULL);
 	for (uint64_t round = 0; round < 40; round++) { /* the rings wrap */
-		memset(p.mem + MEM / 2, 0xee, 2048);
-		post_receive(&p, 1000 + round, p.mr->lkey);
-		post_send(&p, round, p.mr->lkey);
-		assert_int_equal(completion(&p, &a), 1);
-		assert_int_equal(completion(&p, &b), 1);
+		memset(p.mem + PORT_MEM / 2, 0xee, 2048);
+		port_receive(&p, 1000 + round, p.mr->lkey);
+		port_send(&p, round, p.mr->lkey);
+		assert_int_equal(port_completion(&p, &a), 1);
+		assert_int_equal(port_completion(&p, &b), 1);
 		send = a.wr_id < 1000 ? &a : &b;
 		receive = send == &a ? &b : &a;
 		assert_int_equal(send->status, IBV_WC_SUCCESS);
@@ -336,9 +193,9 @@ loop(void **state)
 		assert_int_equal(receive->status, IBV_WC_SUCCESS);
 		assert_int_equal(receive->opcode, IBV_WC_RECV);
 		assert_int_equal(receive->wr_id, 1000 + round);
-		assert_int_equal(receive->byte_len, FRAME);
-		assert_memory_equal(p.mem, p.mem + MEM / 2, FRAME);
-		assert_int_equal(p.mem[MEM / 2 + FRAME], 0xee);
+		assert_int_equal(receive->byte_len, PORT_FRAME);
+		assert_memory_equal(p.mem, p.mem + PORT_MEM / 2, PORT_FRAME);
+		assert_int_equal(p.mem[PORT_MEM / 2 + PORT_FRAME], 0xee);
 	}
 	port_close(&p);
 }
@@ -361,24 +218,24 @@ bad_keys(void **state)
 	struct ibv_wc wc;
 
 	(void)state;
-	port_open(&p);
-	post_send(&p, 5, p.mr->lkey ^ 0x100);
-	post_send(&p, 6, p.mr->lkey);
-	assert_int_equal(completion(&p, &wc), 1);
+	port_open(&p, NULL);
+	port_send(&p, 5, p.mr->lkey ^ 0x100);
+	port_send(&p, 6, p.mr->lkey);
+	assert_int_equal(port_completion(&p, &wc), 1);
 	assert_int_equal(wc.wr_id, 5);
 	assert_int_equal(wc.status, IBV_WC_LOC_PROT_ERR);
-	assert_int_equal(completion(&p, &wc), 1);
+	assert_int_equal(port_completion(&p, &wc), 1);
 	assert_int_equal(wc.wr_id, 6);
 	assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
 	assert_int_not_equal(state_of(p.qp), IBV_QPS_RTS);
-	move_qp(p.qp, IBV_QPS_RESET);
-	move_qp(p.qp, IBV_QPS_INIT);
-	move_qp(p.qp, IBV_QPS_RTR);
-	move_qp(p.qp, IBV_QPS_RTS);
-	post_receive(&p, 7, p.mr->lkey + 1); /* another variant of the key */
-	post_send(&p, 8, p.mr->lkey);
+	port_move_qp(p.qp, IBV_QPS_RESET);
+	port_move_qp(p.qp, IBV_QPS_INIT);
+	port_move_qp(p.qp, IBV_QPS_RTR);
+	port_move_qp(p.qp, IBV_QPS_RTS);
+	port_receive(&p, 7, p.mr->lkey + 1); /* another variant of the key */
+	port_send(&p, 8, p.mr->lkey);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(completion(&p, &wc), 1);
+		assert_int_equal(port_completion(&p, &wc), 1);
 		assert_int_equal(wc.status, wc.wr_id == 8 ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR);
 	}
 	port_close(&p);
@@ -394,25 +251,25 @@ completion_events(void **state)
 	void *tag;
 
 	(void)state;
-	port_open(&p);
+	port_open(&p, NULL);
 	fd = (struct pollfd){ .fd = p.channel->fd, .events = POLLIN };
 	/* one for being asked once; before the first time the emulator cannot know, see cq.c */
 	assert_int_equal(ibv_req_notify_cq(p.cq, 0), 0);
-	post_send(&p, 2, p.mr->lkey);
+	port_send(&p, 2, p.mr->lkey);
 	assert_int_equal(poll(&fd, 1, 1000), 1);
 	assert_int_equal(ibv_get_cq_event(p.channel, &cq, &tag), 0);
 	assert_ptr_equal(cq, p.cq);
 	assert_ptr_equal(tag, (void *)0x77);
-	assert_int_equal(completion(&p, &wc), 1);
-	post_send(&p, 3, p.mr->lkey);
-	assert_int_equal(completion(&p, &wc), 1);
+	assert_int_equal(port_completion(&p, &wc), 1);
+	port_send(&p, 3, p.mr->lkey);
+	assert_int_equal(port_completion(&p, &wc), 1);
 	assert_int_equal(poll(&fd, 1, 20), 0);
 	ibv_ack_cq_events(p.cq, 1);
 	/* an event that nobody has read yet does not stop the CQ from going */
 	assert_int_equal(ibv_req_notify_cq(p.cq, 0), 0);
-	post_send(&p, 4, p.mr->lkey);
+	port_send(&p, 4, p.mr->lkey);
 	assert_int_equal(poll(&fd, 1, 1000), 1);
-	assert_int_equal(completion(&p, &wc), 1);
+	assert_int_equal(port_completion(&p, &wc), 1);
 	port_close(&p);
 }
 
@@ -428,14 +285,14 @@ forked(void **state)
 	int status;
 
 	(void)state;
-	port_open(&p);
+	port_open(&p, NULL);
 	child = fork();
 	if (child == 0)
 		_exit(ibv_alloc_pd(p.ctx) == NULL ? 0 : 1);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	post_send(&p, 1, p.mr->lkey);
-	assert_int_equal(completion(&p, &wc), 1);
+	port_send(&p, 1, p.mr->lkey);
+	assert_int_equal(port_completion(&p, &wc), 1);
 	assert_int_equal(wc.status, IBV_WC_SUCCESS);
 	port_close(&p);
 }
