@@ -66,9 +66,9 @@ check_create(const struct mlx5_ib_create_cq *req, uint64_t cqe, uint64_t vector,
 		return -EINVAL;
 	for (*entries = 1; *entries < cqe + 1; *entries <<= 1)
 		;
-	err = emu_user_range_check(req->buf_addr, (uint64_t)*entries * req->cqe_size, true);
+	err = emu_pin_check(req->buf_addr, (uint64_t)*entries * req->cqe_size, true);
 	if (err == 0)
-		err = emu_user_range_check(req->db_addr, EMU_DBREC_SIZE, false);
+		err = emu_pin_check(req->db_addr, EMU_DBREC_SIZE, false);
 	if (err != 0)
 		return err;
 	if (!emu_queue_is_aligned(req->buf_addr, req->db_addr))
@@ -131,14 +131,17 @@ cq_create(struct emu_call *call)
 		.num = emu_next_num(call->dev),
 		.entries = entries,
 		.entry_size = req.cqe_size,
-		.buf = (uint8_t *)(uintptr_t)req.buf_addr,
-		.dbrec = (uint32_t *)(uintptr_t)req.db_addr,
 		.ignore_overrun = flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN,
 	};
 	attach_channel(call, cq);
 	got = entries - 1;
 	resp.cqn = cq->cq.num;
-	err = emu_out(call, UVERBS_ATTR_CREATE_CQ_RESP_CQE, &got, sizeof(got));
+	err = emu_pin_memory(&cq->obj, req.buf_addr, (uint64_t)entries * req.cqe_size,
+			     &cq->cq.buf, &cq->cq.torn);
+	if (err == 0)
+		err = emu_pin_doorbell(&cq->obj, req.db_addr, &cq->cq.dbrec);
+	if (err == 0)
+		err = emu_out(call, UVERBS_ATTR_CREATE_CQ_RESP_CQE, &got, sizeof(got));
 	if (err == 0)
 		err = emu_out(call, UVERBS_ATTR_UHW_OUT, &resp, sizeof(resp));
 	if (err != 0) {

@@ -105,7 +105,7 @@ check_reg_mr(const struct ib_uverbs_reg_mr *req)
 		return err;
 	if (req->length == 0 || req->start + req->length < req->start)
 		return -EINVAL;
-	return emu_user_range_check(req->start, req->length,
+	return emu_pin_check(req->start, req->length,
 		req->access_flags & (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 				     IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND));
 }
@@ -134,7 +134,9 @@ write_reg_mr(struct emu_call *call, const void *in, size_t in_len)
 	}, &err);
 	if (mr == NULL)
 		return err;
-	err = emu_obj_commit(&mr->obj);
+	err = emu_pin_memory(&mr->obj, req->start, req->length, &mr->mkey.base, &mr->mkey.torn);
+	if (err == 0)
+		err = emu_obj_commit(&mr->obj);
 	if (err != 0) {
 		mr_undo(mr);
 		return err;

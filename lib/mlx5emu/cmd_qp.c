@@ -136,14 +136,14 @@ setup_rss(struct emu_call *call, struct emu_verbs_qp *qp, struct emu_ind_tbl *tb
 
 static int
 setup_sq(struct emu_call *call, struct emu_verbs_qp *qp, const struct mlx5_ib_create_qp *req,
-	 struct emu_pd *pd)
+	 struct emu_pd *pd, struct emu_pin *db)
 {
 	struct emu_verbs_cq *cq = emu_obj(call, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE);
 	int err;
 
 	if (req->sq_wqe_count > MAX_SQ_WQEBBS || (req->sq_wqe_count & (req->sq_wqe_count - 1)) != 0)
 		return -EINVAL;
-	err = emu_user_range_check(req->sq_buf_addr, (uint64_t)req->sq_wqe_count * 64, false);
+	err = emu_pin_check(req->sq_buf_addr, (uint64_t)req->sq_wqe_count * 64, false);
 	if (err != 0)
 		return err;
 	if (!emu_queue_is_aligned(req->sq_buf_addr, req->db_addr))
@@ -153,21 +153,21 @@ setup_sq(struct emu_call *call, struct emu_verbs_qp *qp, const struct mlx5_ib_cr
 		.num = qp->qpn,
 		.pdn = pd->pdn,
 		.user_index = req->uidx,
-		.buf = (uint8_t *)(uintptr_t)req->sq_buf_addr,
 		.wqebbs = req->sq_wqe_count,
-		.dbrec = (uint32_t *)(uintptr_t)req->db_addr + 1,
 		.no_rule = emu_eswitch_on(call->dev), /* until it has a port */
 		.allow_mpw = true, /* create_raw_packet_qp_sq() sets it where the device can */
 		.cq = &cq->cq,
 	};
 	emu_obj_use(&qp->obj, &cq->obj);
 	qp->has_sq = true;
-	return 0;
+	emu_pin_view(&qp->obj, db, req->db_addr % 4096 + 4, 4, &qp->sq.dbrec, NULL);
+	return emu_pin_memory(&qp->obj, req->sq_buf_addr, (uint64_t)req->sq_wqe_count * 64,
+			      &qp->sq.buf, &qp->sq.torn);
 }
 
 static int
 setup_rq(struct emu_call *call, struct emu_verbs_qp *qp, const struct mlx5_ib_create_qp *req,
-	 struct emu_pd *pd)
+	 struct emu_pd *pd, struct emu_pin *db)
 {
 	struct emu_verbs_cq *cq = emu_obj(call, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE);
 	int err;
@@ -176,8 +176,8 @@ setup_rq(struct emu_call *call, struct emu_verbs_qp *qp, const struct mlx5_ib_cr
 	    (req->rq_wqe_count & (req->rq_wqe_count - 1)) != 0 ||
 	    req->rq_wqe_shift < 4 || req->rq_wqe_shift > 9)
 		return -EINVAL;
-	err = emu_user_range_check(req->buf_addr,
-				   (uint64_t)req->rq_wqe_count << req->rq_wqe_shift, false);
+	err = emu_pin_check(req->buf_addr,
+			    (uint64_t)req->rq_wqe_count << req->rq_wqe_shift, false);
 	if (err != 0)
 		return err;
 	if (!emu_queue_is_aligned(req->buf_addr, req->db_addr))
@@ -187,10 +187,8 @@ setup_rq(struct emu_call *call, struct emu_verbs_qp *qp, const struct mlx5_ib_cr
 		.num = emu_next_num(call->dev),
 		.pdn = pd->pdn,
 		.user_index = req->uidx,
-		.buf = (uint8_t *)(uintptr_t)req->buf_addr,
 		.entries = req->rq_wqe_count,
 		.log_stride = req->rq_wqe_shift,
-		.dbrec = (uint32_t *)(uintptr_t)req->db_addr,
 		.cq = &cq->cq,
 	};
 	qp->own_rq = &qp->rq;
@@ -199,7 +197,10 @@ setup_rq(struct emu_call *call, struct emu_verbs_qp *qp, const struct mlx5_ib_cr
 	};
 	emu_obj_use(&qp->obj, &cq->obj);
 	qp->has_rq = true;
-	return 0;
+	emu_pin_view(&qp->obj, db, req->db_addr % 4096, 4, &qp->rq.dbrec, NULL);
+	return emu_pin_memory(&qp->obj, req->buf_addr,
+			      (uint64_t)req->rq_wqe_count << req->rq_wqe_shift, &qp->rq.buf,
+			      &qp->rq.torn);
 }
 
 static int
@@ -211,6 +212,7 @@ setup_raw(struct emu_call *call, struct emu_verbs_qp *qp)
 			       MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_MC;
 	struct emu_pd *pd = emu_obj(call, UVERBS_ATTR_CREATE_QP_PD_HANDLE);
 	struct mlx5_ib_create_qp req;
+	struct emu_pin *db = NULL;
 	int err;
 
 	if (emu_len(call, UVERBS_ATTR_UHW_IN) < offsetof(struct mlx5_ib_create_qp, ece_options))
@@ -225,11 +227,13 @@ setup_raw(struct emu_call *call, struct emu_verbs_qp *qp)
 	if (req.sq_wqe_count == 0 && req.rq_wqe_count == 0)
 		return -EINVAL;
 	/* writable, as the card clears the send counter: emu_sq_reset() */
-	err = emu_user_range_check(req.db_addr, EMU_DBREC_SIZE, true);
+	err = emu_pin_check(req.db_addr, EMU_DBREC_SIZE, true);
+	if (err == 0)
+		db = emu_pin_add_doorbell(&qp->obj, req.db_addr, &err);
 	if (err == 0 && req.sq_wqe_count > 0)
-		err = setup_sq(call, qp, &req, pd);
+		err = setup_sq(call, qp, &req, pd, db);
 	if (err == 0 && req.rq_wqe_count > 0)
-		err = setup_rq(call, qp, &req, pd);
+		err = setup_rq(call, qp, &req, pd, db);
 	if (err == 0)
 		emu_obj_use(&qp->obj, &pd->obj);
 	return err;

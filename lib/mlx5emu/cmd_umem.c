@@ -17,9 +17,9 @@ const struct emu_class emu_umem_class = {
 	.type = MLX5_IB_OBJECT_DEVX_UMEM, .name = "umem", .busy = -EINVAL,
 };
 
-void *
+bool
 emu_devx_use_umem(struct emu_devx_obj *devx, uint32_t id, uint64_t offset, uint64_t len,
-		  bool write)
+		  bool write, struct emu_umem_part *part)
 {
 	struct emu_obj *obj;
 	struct emu_umem *umem;
@@ -29,11 +29,19 @@ emu_devx_use_umem(struct emu_devx_obj *devx, uint32_t id, uint64_t offset, uint6
 		if (obj->class != &emu_umem_class || umem->id != id)
 			continue;
 		if (offset > umem->len || len > umem->len - offset || (write && !umem->writable))
-			return NULL;
+			return false;
 		emu_obj_use(&devx->obj, obj);
-		return (void *)(uintptr_t)(umem->addr + offset);
+		*part = (struct emu_umem_part){ umem->pin, umem->addr % 4096 + offset, len };
+		return true;
 	}
-	return NULL;
+	return false;
+}
+
+bool
+emu_devx_is_aligned(const struct emu_umem_part *buf, const struct emu_umem_part *dbrec)
+{
+	/* pins begin on a page */
+	return emu_queue_is_aligned(buf->off, dbrec->off);
 }
 
 /* devx_umem_find_best_pgsize(): pages no larger than the memory and no smaller than 4 KiB */
@@ -65,7 +73,7 @@ check_umem(struct emu_call *call, uint64_t addr, uint64_t len)
 		return err;
 	if (len == 0)
 		return -EINVAL;
-	err = emu_user_range_check(addr, len, access & IBV_ACCESS_LOCAL_WRITE);
+	err = emu_pin_check(addr, len, access & IBV_ACCESS_LOCAL_WRITE);
 	if (err != 0)
 		return err;
 	return has_page_size(emu_in_u64(call, MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP, UINT64_MAX),
@@ -91,7 +99,10 @@ umem_reg(struct emu_call *call)
 	umem->len = len;
 	umem->writable = emu_in_u64(call, MLX5_IB_ATTR_DEVX_UMEM_REG_ACCESS, 0) &
 			 IBV_ACCESS_LOCAL_WRITE;
-	err = emu_out(call, MLX5_IB_ATTR_DEVX_UMEM_REG_OUT_ID, &umem->id, sizeof(umem->id));
+	umem->pin = emu_pin_add(&umem->obj, addr, len, &err);
+	if (err == 0)
+		err = emu_out(call, MLX5_IB_ATTR_DEVX_UMEM_REG_OUT_ID, &umem->id,
+			      sizeof(umem->id));
 	if (err != 0) {
 		emu_obj_discard(&umem->obj);
 		return err;

@@ -96,10 +96,10 @@ check_create(struct emu_call *call, struct mlx5_ib_create_wq *req)
 		return -EINVAL;
 	if (emu_in_u64(call, UVERBS_ATTR_CREATE_WQ_MAX_WR, 0) > MAX_WQ_WQES)
 		return -EINVAL;
-	err = emu_user_range_check(req->buf_addr,
-				   (uint64_t)req->rq_wqe_count << req->rq_wqe_shift, false);
+	err = emu_pin_check(req->buf_addr,
+			    (uint64_t)req->rq_wqe_count << req->rq_wqe_shift, false);
 	if (err == 0)
-		err = emu_user_range_check(req->db_addr, EMU_DBREC_SIZE, false);
+		err = emu_pin_check(req->db_addr, EMU_DBREC_SIZE, false);
 	if (err != 0)
 		return err;
 	return emu_queue_is_aligned(req->buf_addr, req->db_addr) ? 0 : -EINVAL;
@@ -127,15 +127,19 @@ wq_create(struct emu_call *call)
 		.num = emu_next_num(call->dev),
 		.pdn = pd->pdn,
 		.user_index = req.user_index,
-		.buf = (uint8_t *)(uintptr_t)req.buf_addr,
 		.entries = req.rq_wqe_count,
 		.log_stride = req.rq_wqe_shift,
-		.dbrec = (uint32_t *)(uintptr_t)req.db_addr,
 		.cq = &cq->cq,
 	};
 	emu_obj_use(&wq->obj, &pd->obj);
 	emu_obj_use(&wq->obj, &cq->obj);
-	err = emu_out(call, UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR, &max_wr, 4);
+	err = emu_pin_memory(&wq->obj, req.buf_addr,
+			     (uint64_t)req.rq_wqe_count << req.rq_wqe_shift, &wq->rq.buf,
+			     &wq->rq.torn);
+	if (err == 0)
+		err = emu_pin_doorbell(&wq->obj, req.db_addr, &wq->rq.dbrec);
+	if (err == 0)
+		err = emu_out(call, UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR, &max_wr, 4);
 	if (err == 0)
 		err = emu_out(call, UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE, &max_sge, 4);
 	if (err == 0)

@@ -79,9 +79,9 @@ emu_cq_push(struct emu_cq *cq, uint8_t cqe[64], unsigned int opcode)
 
 	if (!has_room(cq))
 		return false;
-	slot = cq->buf + (size_t)(cq->pi & (cq->entries - 1)) * cq->entry_size;
 	/* In a 128 B entry the CQE is the second half; libmlx5 cq.c, get_sw_cqe(). */
-	slot += cq->entry_size - 64;
+	slot = emu_ring_at(cq->buf, cq->torn, (size_t)(cq->pi & (cq->entries - 1)) *
+			   cq->entry_size + cq->entry_size - 64);
 	if (!error) { /* where errors have their syndrome */
 		now = htobe64(emu_clock());
 		memcpy(cqe + EMU_CQE_TIMESTAMP, &now, sizeof(now));

@@ -58,6 +58,7 @@ struct emu_umem {
 	struct emu_obj obj;
 	uint32_t id;
 	uint64_t addr, len;
+	struct emu_pin *pin;
 	bool writable;          /* by the card */
 };
 
@@ -76,11 +77,18 @@ struct emu_sq *emu_devx_sq(struct emu_obj *obj);
 struct emu_devx_obj *emu_devx_find(struct emu_file *file, uint16_t opcode, uint32_t num);
 /* PD and memory by number; the new object stands on what was found. NULL if unknown. */
 struct emu_pd *emu_devx_use_pd(struct emu_devx_obj *obj, uint32_t pdn);
+/* A part of a umem. */
+struct emu_umem_part {
+	struct emu_pin *pin;
+	uint64_t off, len;      /* in the pin */
+};
 /*
- * Address of len bytes at an offset of a umem, or NULL when unknown, out of bounds or not
- * for writing; refusing that at once is an assumption, as the card might fail later.
+ * len bytes at an offset of a umem; false when unknown, out of bounds or not for writing.
+ * Refusing that at once is an assumption, as the card might fail later.
  */
-void *emu_devx_use_umem(struct emu_devx_obj *obj, uint32_t id, uint64_t offset, uint64_t len,
-			bool write);
+bool emu_devx_use_umem(struct emu_devx_obj *obj, uint32_t id, uint64_t offset, uint64_t len,
+		       bool write, struct emu_umem_part *part);
+/* Whether a ring and its doorbell record lie as queue contexts can say. */
+bool emu_devx_is_aligned(const struct emu_umem_part *buf, const struct emu_umem_part *dbrec);
 
 #endif

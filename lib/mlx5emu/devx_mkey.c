@@ -58,15 +58,16 @@ use_umem(struct emu_devx_call *call, struct emu_devx_obj *obj)
 {
 	struct emu_mkey *key = &obj->mkey;
 	uint64_t offset = prm_get64(call->in, PRM_CREATE_MKEY_UMEM_OFFSET_AT);
+	struct emu_umem_part part;
 
 	/* pages of the umem from offset on; start_addr says where in the first one */
-	key->base = emu_devx_use_umem(obj, prm_get(call->in, PRM_CREATE_MKEY_UMEM_ID), offset,
-				      key->len, key->access & (EMU_ACCESS_LW | EMU_ACCESS_RW));
-	if (key->base == NULL)
+	if (!emu_devx_use_umem(obj, prm_get(call->in, PRM_CREATE_MKEY_UMEM_ID), offset, key->len,
+			       key->access & (EMU_ACCESS_LW | EMU_ACCESS_RW), &part))
 		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE, "umem unknown or too short");
-	if (((uintptr_t)key->base & 4095) != (key->start & 4095))
+	if ((part.off & 4095) != (key->start & 4095))
 		return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM,
 				       "start_addr and umem differ within the page");
+	emu_pin_view(&obj->obj, part.pin, part.off, part.len, &key->base, &key->torn);
 	return PRM_STATUS_OK;
 }
 

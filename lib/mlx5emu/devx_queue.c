@@ -25,20 +25,19 @@ create_cq(struct emu_devx_call *call, struct emu_devx_obj *obj)
 	const uint8_t *cqc = call->in + PRM_CQC_AT;
 	uint32_t log_size = prm_get(cqc, PRM_CQC_LOG_SIZE), cqe_sz = prm_get(cqc, PRM_CQC_CQE_SZ);
 	uint32_t entry_size = cqe_sz == 0 ? 64 : 128;
-	void *buf, *dbrec;
+	struct emu_umem_part buf, dbrec;
 
 	if (log_size > MAX_LOG_CQ || cqe_sz > 1)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM, "size of CQ or CQE");
 	if (prm_get(cqc, PRM_CQC_EQN) != EQN)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE, "no such EQ");
-	buf = emu_devx_use_umem(obj, prm_get(call->in, PRM_CREATE_CQ_UMEM_ID),
-				prm_get64(call->in, PRM_CREATE_CQ_UMEM_OFFSET_AT),
-				(uint64_t)entry_size << log_size, true);
-	dbrec = emu_devx_use_umem(obj, prm_get(cqc, PRM_CQC_DBR_UMEM_ID),
-				  prm_get64(cqc, PRM_CQC_DBR_ADDR_AT), EMU_DBREC_SIZE, false);
-	if (buf == NULL || dbrec == NULL)
+	if (!emu_devx_use_umem(obj, prm_get(call->in, PRM_CREATE_CQ_UMEM_ID),
+			       prm_get64(call->in, PRM_CREATE_CQ_UMEM_OFFSET_AT),
+			       (uint64_t)entry_size << log_size, true, &buf) ||
+	    !emu_devx_use_umem(obj, prm_get(cqc, PRM_CQC_DBR_UMEM_ID),
+			       prm_get64(cqc, PRM_CQC_DBR_ADDR_AT), EMU_DBREC_SIZE, false, &dbrec))
 		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE, "umem unknown or too short");
-	if (!emu_queue_is_aligned((uintptr_t)buf, (uintptr_t)dbrec))
+	if (!emu_devx_is_aligned(&buf, &dbrec))
 		return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM, "CQ or record not aligned");
 	obj->num = emu_next_num(call->dev);
 	obj->cq = (struct emu_cq){
@@ -46,10 +45,10 @@ create_cq(struct emu_devx_call *call, struct emu_devx_obj *obj)
 		.num = obj->num,
 		.entries = 1u << log_size,
 		.entry_size = entry_size,
-		.buf = buf,
-		.dbrec = dbrec,
 		.ignore_overrun = prm_get(cqc, PRM_CQC_OI),
 	};
+	emu_pin_view(&obj->obj, buf.pin, buf.off, buf.len, &obj->cq.buf, &obj->cq.torn);
+	emu_pin_view(&obj->obj, dbrec.pin, dbrec.off, dbrec.len, &obj->cq.dbrec, NULL);
 	LIST_INSERT_HEAD(&call->dev->cqs, &obj->cq, next);
 	prm_set(call->out, PRM_OUT_OBJECT, obj->num);
 	return PRM_STATUS_OK;
@@ -65,7 +64,7 @@ destroy_cq(struct emu_devx_obj *obj)
 
 struct wq_memory {
 	uint32_t pdn, log_size, log_stride;
-	void *buf, *dbrec;
+	struct emu_umem_part buf, dbrec;
 	struct emu_cq *cq;
 };
 
@@ -109,14 +108,14 @@ parse_wq(struct emu_devx_call *call, struct emu_devx_obj *obj, const uint8_t *ct
 	m->cq = use_cq(obj, prm_get(ctx, PRM_QC_CQN));
 	if (m->cq == NULL)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE, "no such CQ");
-	m->buf = emu_devx_use_umem(obj, prm_get(wq, PRM_WQ_UMEM_ID),
-				   prm_get64(wq, PRM_WQ_UMEM_OFFSET_AT),
-				   1ull << (m->log_size + m->log_stride), false);
-	m->dbrec = emu_devx_use_umem(obj, prm_get(wq, PRM_WQ_DBR_UMEM_ID),
-				     prm_get64(wq, PRM_WQ_DBR_ADDR_AT), EMU_DBREC_SIZE, false);
-	if (m->buf == NULL || m->dbrec == NULL)
+	if (!emu_devx_use_umem(obj, prm_get(wq, PRM_WQ_UMEM_ID),
+			       prm_get64(wq, PRM_WQ_UMEM_OFFSET_AT),
+			       1ull << (m->log_size + m->log_stride), false, &m->buf) ||
+	    !emu_devx_use_umem(obj, prm_get(wq, PRM_WQ_DBR_UMEM_ID),
+			       prm_get64(wq, PRM_WQ_DBR_ADDR_AT), EMU_DBREC_SIZE, false,
+			       &m->dbrec))
 		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE, "umem unknown or too short");
-	if (!emu_queue_is_aligned((uintptr_t)m->buf, (uintptr_t)m->dbrec))
+	if (!emu_devx_is_aligned(&m->buf, &m->dbrec))
 		return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM, "queue or record not aligned");
 	return PRM_STATUS_OK;
 }
@@ -166,9 +165,6 @@ create_sq(struct emu_devx_call *call, struct emu_devx_obj *obj)
 		return status;
 	if (m.log_stride != LOG_WQEBB)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM, "stride of an SQ is 64 bytes");
-	if (emu_user_range_check((uintptr_t)m.dbrec, EMU_DBREC_SIZE, true) != 0)
-		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE,
-				       "doorbell record not writable, see emu_sq_reset()");
 	emu_obj_use(&obj->obj, &emu_devx_find(call->file, PRM_CMD_CREATE_TIS,
 					      prm_get(sqc, PRM_SQC_TIS))->obj);
 	obj->num = emu_next_num(call->dev);
@@ -177,14 +173,17 @@ create_sq(struct emu_devx_call *call, struct emu_devx_obj *obj)
 		.num = obj->num,
 		.pdn = m.pdn,
 		.user_index = prm_get(sqc, PRM_QC_USER_INDEX),
-		.buf = m.buf,
 		.wqebbs = 1u << m.log_size,
-		.dbrec = (uint32_t *)m.dbrec + 1,
 		/* create_flow_rule_vport_sq() in hw/mlx5/ib_rep.c is for QPs only */
 		.no_rule = call->dev->cfg->one_device,
 		.allow_mpw = prm_get(sqc, PRM_SQC_ALLOW_MPW),
 		.cq = m.cq,
 	};
+	emu_pin_view(&obj->obj, m.buf.pin, m.buf.off, m.buf.len, &obj->sq.buf, &obj->sq.torn);
+	emu_pin_view(&obj->obj, m.dbrec.pin, m.dbrec.off + 4, 4, &obj->sq.dbrec, NULL);
+	if (emu_user_range_check((uintptr_t)obj->sq.dbrec, 4, true) != 0)
+		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE,
+				       "doorbell record not writable, see emu_sq_reset()");
 	LIST_INSERT_HEAD(&call->dev->sqs, &obj->sq, next);
 	prm_set(call->out, PRM_OUT_OBJECT, obj->num);
 	return PRM_STATUS_OK;
@@ -240,13 +239,13 @@ create_rq(struct emu_devx_call *call, struct emu_devx_obj *obj)
 		.num = obj->num,
 		.pdn = m.pdn,
 		.user_index = prm_get(rqc, PRM_QC_USER_INDEX),
-		.buf = m.buf,
 		.entries = 1u << m.log_size,
 		.log_stride = m.log_stride,
-		.dbrec = m.dbrec,
 		.cq = m.cq,
 		.counters = (uint8_t)prm_get(rqc, PRM_RQC_COUNTER_SET),
 	};
+	emu_pin_view(&obj->obj, m.buf.pin, m.buf.off, m.buf.len, &obj->rq.buf, &obj->rq.torn);
+	emu_pin_view(&obj->obj, m.dbrec.pin, m.dbrec.off, m.dbrec.len, &obj->rq.dbrec, NULL);
 	LIST_INSERT_HEAD(&call->dev->rqs, &obj->rq, next);
 	prm_set(call->out, PRM_OUT_OBJECT, obj->num);
 	return PRM_STATUS_OK;

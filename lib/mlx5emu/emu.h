@@ -67,6 +67,24 @@ int emu_mkey_read(struct emu_access *acc, uint32_t key, uint64_t addr, void *buf
 int emu_mkey_write(struct emu_access *acc, uint32_t key, uint64_t addr, const void *buf,
 		   size_t len);
 
+/* ---- place.c ---- */
+/*
+ * Memory of the process that is not in one piece any more, see pin.h. Where the byte at off
+ * is now, and how many follow it there; pages that were lost are memory of nobody's.
+ */
+uint8_t *emu_view_at(const struct emu_view *view, uint64_t off, uint64_t *room);
+void emu_view_read(const struct emu_view *view, uint64_t off, void *to, size_t len);
+void emu_view_write(const struct emu_view *view, uint64_t off, const void *from, size_t len);
+/* Whether pages in the range were lost, and which address of the process is the first. */
+bool emu_view_is_lost(const struct emu_view *view, uint64_t off, uint64_t len, uint64_t *addr);
+
+/* Where a ring's byte is that its owner uses with others of the same 64. */
+static inline uint8_t *
+emu_ring_at(uint8_t *buf, const struct emu_view *torn, size_t off)
+{
+	return __builtin_expect(torn == NULL, 1) ? buf + off : emu_view_at(torn, off, NULL);
+}
+
 /* ---- engine.c ---- */
 
 /*

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "emu.h"
+#include "guard.h"
 #include "inject.h"
 
 /*
@@ -32,6 +33,7 @@
 #define SLEEP_MAX_NS 4000000
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static __thread bool locked_here __attribute__((tls_model("initial-exec")));
 static unsigned int waiters;    /* threads of the command side that want the lock */
 
 static pthread_t thread;
@@ -58,12 +60,20 @@ emu_lock(void)
 	__atomic_add_fetch(&waiters, 1, __ATOMIC_SEQ_CST);
 	pthread_mutex_lock(&lock);
 	__atomic_sub_fetch(&waiters, 1, __ATOMIC_SEQ_CST);
+	locked_here = true;
 }
 
 void
 emu_unlock(void)
 {
+	locked_here = false;
 	pthread_mutex_unlock(&lock);
+}
+
+bool
+emu_locked_here(void)
+{
+	return locked_here;
 }
 
 /* A mutex is not fair: who sleeps for it loses against a thread that never does. */
@@ -96,14 +106,31 @@ poll_dev(struct emu_dev *dev)
 }
 
 static bool
-poll_all(void)
+poll_devs(void)
 {
 	bool work = false;
 	unsigned int i;
 
-	pthread_mutex_lock(&lock);
 	for (i = 0; i < emu_dev_count; i++)
 		work |= poll_dev(&emu_devs[i]);
+	return work;
+}
+
+static bool
+poll_all(void)
+{
+	bool work;
+
+	pthread_mutex_lock(&lock);
+	if (sigsetjmp(*emu_guard_env(), 0) == 0) {
+		emu_guard_enter();
+		work = poll_devs();
+		emu_guard_leave();
+	} else {
+		/* what was begun is done again, and finds the memory gone */
+		emu_guard_recover();
+		work = true;
+	}
 	pthread_mutex_unlock(&lock);
 	return work;
 }
@@ -178,8 +205,11 @@ start_thread(void)
 			return -err;
 		fork_handled = true;
 	}
-	/* Signals are the program's. */
+	emu_guard_install();
+	/* Signals are the program's, but for those that a thread causes itself. */
 	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = pthread_create(&thread, NULL, engine_main, (void *)generation);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -21,6 +21,7 @@
 #include "stats.h"
 
 struct emu_wire;
+struct emu_view;
 
 /* MEMIC of one function, see memic.c. */
 struct emu_memic {
@@ -108,6 +109,7 @@ struct emu_cq {
 	uint32_t entries;       /* a power of two */
 	uint32_t entry_size;    /* 64 or 128 */
 	uint8_t *buf;
+	struct emu_view *torn;  /* instead of buf, see pin.h; NULL nearly always */
 	volatile uint32_t *dbrec; /* [0] consumer index, [1] arm word */
 	uint32_t pi;
 	uint32_t seen_ci;       /* consumer index when it was last looked at */
@@ -134,6 +136,7 @@ struct emu_sq {
 	uint32_t pdn;
 	uint32_t user_index;
 	uint8_t *buf;
+	struct emu_view *torn;  /* instead of buf */
 	uint32_t wqebbs;        /* 64 B basic blocks, a power of two */
 	volatile uint32_t *dbrec; /* the SQ's own word, already + 1 */
 	uint16_t ci;
@@ -150,6 +153,7 @@ struct emu_rq {
 	uint32_t pdn;
 	uint32_t user_index;
 	uint8_t *buf;
+	struct emu_view *torn;  /* instead of buf */
 	uint32_t entries;       /* a power of two */
 	uint32_t log_stride;    /* log2 of a WQE's bytes; 16 B a segment */
 	volatile uint32_t *dbrec;
@@ -229,6 +233,7 @@ struct emu_mkey {
 	uint64_t start;         /* first address; 0 for zero-based keys */
 	uint64_t len;
 	uint8_t *base;          /* MTT and MEMIC: memory of the first address */
+	struct emu_view *torn;  /* MTT: instead of base */
 	unsigned int log_entry; /* KSM: log2 of an entry's bytes */
 	uint32_t n;             /* KLM and KSM entries */
 	struct emu_klm *entries;
@@ -243,6 +248,8 @@ extern unsigned int emu_dev_count;
 /* The one lock: command side and engine. The engine gives way when somebody waits. */
 void emu_lock(void);
 void emu_unlock(void);
+/* Whether the calling thread took it by emu_lock(). */
+bool emu_locked_here(void);
 
 /* ---- memic.c ---- */
 

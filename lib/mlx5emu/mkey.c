@@ -216,6 +216,34 @@ check(const struct use *use, const struct emu_mkey *mkey, uint64_t addr, uint64_
 	return 0;
 }
 
+/* Host memory that lies in several pieces. */
+static void
+move_torn(struct use *use, const struct emu_mkey *mkey, uint64_t off, uint64_t len)
+{
+	if (use->to != NULL) {
+		emu_view_read(mkey->torn, off, use->to, len);
+		use->to += len;
+	} else if (use->from != NULL) {
+		emu_view_write(mkey->torn, off, use->from, len);
+		use->from += len;
+	} else {
+		return;
+	}
+	use->acc->host_bytes += len;
+}
+
+static int
+resolve_torn(struct use *use, const struct emu_mkey *mkey, uint64_t off, uint64_t len)
+{
+	uint64_t addr;
+
+	if (emu_view_is_lost(mkey->torn, off, len, &addr))
+		return refuse(use, mkey->key, "reaches 0x%llx, where no memory is any more",
+			      (unsigned long long)addr);
+	move_torn(use, mkey, off, len);
+	return 0;
+}
+
 static void
 move(struct use *use, const struct emu_mkey *mkey, uint64_t off, uint64_t len)
 {
@@ -334,6 +362,8 @@ resolve(struct use *use, uint32_t key, uint64_t addr, uint64_t len, unsigned int
 	if (mkey->mode == EMU_MKEY_MEMIC && depth == 0 &&
 	    mkey->dev->cfg->fault.direct == EMU_KEY_FAILS)
 		return refuse(use, key, "is a DM MR's: --fault direct");
+	if (__builtin_expect(mkey->torn != NULL, 0))
+		return resolve_torn(use, mkey, off, len);
 	if (mkey->mode == EMU_MKEY_MTT || mkey->mode == EMU_MKEY_MEMIC) {
 		move(use, mkey, off, len);
 		return 0;

@@ -44,10 +44,11 @@ emu_file_next(const struct emu_file *file)
 	return file == NULL ? LIST_FIRST(&files) : LIST_NEXT(file, next);
 }
 
-/* Give up what an object stands on. */
+/* Give up what an object stands on, memory included. */
 static void
 release_uses(struct emu_obj *obj)
 {
+	emu_pin_release(obj);
 	for (unsigned int i = 0; i < obj->n_uses; i++)
 		obj->uses[i]->users--;
 	obj->n_uses = 0;

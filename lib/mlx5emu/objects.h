@@ -19,6 +19,7 @@
 #include <sys/types.h>
 
 #include "hw.h"
+#include "pin.h"
 
 struct emu_obj;
 
@@ -44,6 +45,8 @@ struct emu_obj {
 	bool dead;              /* its device was removed: only the handle is left */
 	unsigned int n_uses;
 	struct emu_obj **uses;
+	LIST_HEAD(, emu_pin) pins;
+	LIST_HEAD(, emu_view) views;
 };
 
 /* One open file of /dev/infiniband/uverbsN, shared by all its descriptors. */

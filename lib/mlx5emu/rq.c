@@ -83,12 +83,13 @@ fail(struct emu_rq *rq, uint8_t syndrome, uint8_t vendor)
 static unsigned int
 read_wqe(const struct emu_rq *rq, struct seg segs[MAX_SEGS])
 {
-	const uint8_t *wqe = rq->buf + ((size_t)(rq->ci & (rq->entries - 1)) << rq->log_stride);
+	size_t off = (size_t)(rq->ci & (rq->entries - 1)) << rq->log_stride;
 	unsigned int i, n = (1u << rq->log_stride) / SEG_BYTES;
 
 	if (n > MAX_SEGS)
 		n = MAX_SEGS;
-	for (i = 0; i < n; i++, wqe += SEG_BYTES) {
+	for (i = 0; i < n; i++, off += SEG_BYTES) {
+		const uint8_t *wqe = emu_ring_at(rq->buf, rq->torn, off);
 		uint32_t bytes, lkey;
 		uint64_t addr;
 

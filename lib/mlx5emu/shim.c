@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,11 +27,12 @@
 #include "card.h"
 #include "emu.h"
 #include "event.h"
+#include "guard.h"
 #include "netdev.h"
 #include "nldev.h"
 #include "rtnl.h"
+#include "shim.h"
 #include "uapi.h"
-#include "vma.h"
 
 /*
  * The libc calls through which a process reaches an RDMA device. Each wrapper makes
@@ -42,7 +44,6 @@
  * fstat(2) shows it as the character device that the generated sysfs names.
  */
 
-#define EXPORT __attribute__((visibility("default")))
 #define NODE_DIR "/dev/infiniband/uverbs"
 
 /* ---- which device a path or a descriptor is ---- */
@@ -68,9 +69,8 @@ real_fstat(int fd, struct stat *st)
 	return syscall(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH);
 }
 
-/* Call under the lock. */
-static struct emu_file *
-file_of_fd(int fd)
+struct emu_file *
+emu_file_of_fd(int fd)
 {
 	struct stat st;
 	int saved = errno;
@@ -321,7 +321,7 @@ ioctl(int fd, unsigned long request, ...)
 	if (emu_dev_count == 0 || (unsigned int)request != (unsigned int)RDMA_VERBS_IOCTL)
 		return syscall(SYS_ioctl, fd, request, arg);
 	emu_lock();
-	file = file_of_fd(fd);
+	file = emu_file_of_fd(fd);
 	err = file == NULL ? 0 : emu_uapi_ioctl(file, arg);
 	emu_unlock();
 	if (file == NULL)
@@ -331,6 +331,25 @@ ioctl(int fd, unsigned long request, ...)
 		return 0;
 	errno = -err;
 	return -1;
+}
+
+/* ---- signals ---- */
+
+EXPORT int
+sigaction(int sig, const struct sigaction *action, struct sigaction *old)
+{
+	return emu_guard_sigaction(sig, action, old);
+}
+
+/* As glibc's, which makes the system call itself: BSD's signal(). */
+EXPORT sighandler_t
+signal(int sig, sighandler_t handler)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
+
+	sigemptyset(&action.sa_mask);
+	sigaddset(&action.sa_mask, sig);
+	return sigaction(sig, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
 /* ---- netlink ---- */
@@ -380,81 +399,4 @@ recvmsg(int fd, struct msghdr *msg, int flags)
 	if (emu_dev_count > 0 && emu_rtnl_receive(fd, msg, flags, &ret))
 		return ret;
 	return emu_rtnl_recvmsg(fd, msg, flags);
-}
-
-/* ---- mappings ---- */
-
-static void *
-do_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off)
-{
-	struct emu_file *file = NULL;
-	void *va;
-
-	if (fd >= 0 && emu_dev_count > 0 && !(flags & MAP_ANONYMOUS)) {
-		emu_lock();
-		file = file_of_fd(fd);
-		va = file == NULL ? NULL : emu_vma_map(file, addr, len, prot, flags, off);
-		emu_unlock();
-		if (file != NULL)
-			return va;
-	}
-	va = (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, off);
-	if (va != MAP_FAILED && (flags & MAP_FIXED) && emu_vma_any()) {
-		emu_lock();
-		emu_vma_unmapped((uintptr_t)va, len);
-		emu_unlock();
-	}
-	return va;
-}
-
-EXPORT void *
-mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off)
-{
-	return do_mmap(addr, len, prot, flags, fd, off);
-}
-
-EXPORT void *
-mmap64(void *addr, size_t len, int prot, int flags, int fd, off64_t off)
-{
-	return do_mmap(addr, len, prot, flags, fd, off);
-}
-
-EXPORT int
-munmap(void *addr, size_t len)
-{
-	int ret;
-
-	if (!emu_vma_any())
-		return syscall(SYS_munmap, addr, len);
-	emu_lock(); /* around both, or another thread maps the range in between */
-	ret = syscall(SYS_munmap, addr, len);
-	if (ret == 0)
-		emu_vma_unmapped((uintptr_t)addr, len);
-	emu_unlock();
-	return ret;
-}
-
-EXPORT void *
-mremap(void *old, size_t old_len, size_t new_len, int flags, ...)
-{
-	void *want = NULL, *va;
-	va_list ap;
-	int err;
-
-	va_start(ap, flags);
-	if (flags & MREMAP_FIXED)
-		want = va_arg(ap, void *);
-	va_end(ap);
-	if (!emu_vma_any())
-		return (void *)syscall(SYS_mremap, old, old_len, new_len, flags, want);
-	emu_lock();
-	err = emu_vma_remap_check((uintptr_t)old, old_len, new_len, flags);
-	va = err != 0 ? MAP_FAILED :
-	     (void *)syscall(SYS_mremap, old, old_len, new_len, flags, want);
-	if (va != MAP_FAILED)
-		emu_vma_moved((uintptr_t)old, old_len, (uintptr_t)va, new_len);
-	emu_unlock();
-	if (err != 0)
-		errno = -err;
-	return va;
 }

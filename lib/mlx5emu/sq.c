@@ -7,6 +7,7 @@
 
 #include "emu.h"
 #include "eswitch.h"
+#include "guard.h"
 #include "inject.h"
 #include "wqe.h"
 
@@ -37,7 +38,7 @@ emu_sq_reset(struct emu_sq *sq)
 	 * The card looks at the record when the doorbell rings, so the old index in there
 	 * does no harm, and DPDK's tx_recover_qp() leaves it. We have only the record.
 	 */
-	__atomic_store_n(sq->dbrec, 0, __ATOMIC_RELEASE);
+	emu_guard_store(sq->dbrec, 0);
 }
 
 /* Copy the WQE at ci out of the ring, so that no wrap is left in it. */
@@ -48,6 +49,11 @@ copy_wqe(const struct emu_sq *sq, uint8_t *to, size_t from, size_t len)
 	size_t off = ((size_t)(sq->ci & (sq->wqebbs - 1)) * WQEBB_BYTES + from) & (ring - 1);
 	size_t first = ring - off < len ? ring - off : len;
 
+	if (__builtin_expect(sq->torn != NULL, 0)) {
+		emu_view_read(sq->torn, off, to, first);
+		emu_view_read(sq->torn, 0, to + first, len - first);
+		return;
+	}
 	memcpy(to, sq->buf + off, first);
 	memcpy(to + first, sq->buf, len - first);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "emu.h"
+#include "guard.h"
 #include "trap.h"
 
 /*
@@ -122,22 +123,6 @@ count(struct emu_dev *dev, uintptr_t pc, bool write)
 	give();
 }
 
-/* Whoever was there before gets what is not ours. */
-static void
-pass_on(const struct sigaction *old, int sig, siginfo_t *info, void *context)
-{
-	if (old->sa_flags & SA_SIGINFO) {
-		old->sa_sigaction(sig, info, context);
-	} else if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN) {
-		old->sa_handler(sig);
-	} else {
-		/* happens again on return, and ends the process as it would have */
-		signal(sig, SIG_DFL);
-		if (info->si_code <= 0)
-			raise(sig);
-	}
-}
-
 static void
 on_segv(int sig, siginfo_t *info, void *context)
 {
@@ -153,7 +138,7 @@ on_segv(int sig, siginfo_t *info, void *context)
 		give();
 	}
 	if (dev == NULL) {
-		pass_on(&old_segv, sig, info, context);
+		emu_signal_pass_on(&old_segv, sig, info, context);
 		return;
 	}
 	count(dev, (uintptr_t)regs[REG_RIP], regs[REG_ERR] & ERR_WRITE);
@@ -169,7 +154,7 @@ on_trap(int sig, siginfo_t *info, void *context)
 	int saved = errno;
 
 	if (!stepping) {
-		pass_on(&old_trap, sig, info, context);
+		emu_signal_pass_on(&old_trap, sig, info, context);
 		return;
 	}
 	stepping = false;

@@ -161,7 +161,11 @@ emu_vma_map(struct emu_file *file, void *addr, size_t len, int prot, int flags, 
 		errno = EINVAL;
 		return MAP_FAILED;
 	}
+	if (flags & MAP_FIXED)
+		emu_pin_going((uintptr_t)addr, len);
+	emu_pin_hold(false);
 	va = (void *)syscall(SYS_mmap, addr, len, prot, flags, entry->fd, entry->fd_off);
+	emu_pin_settle(va != MAP_FAILED);
 	if (va == MAP_FAILED)
 		return va;
 	if (flags & MAP_FIXED)

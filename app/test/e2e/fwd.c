@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <infiniband/verbs.h>
 
@@ -240,6 +241,15 @@ pools_before_stop(void)
 	exit(EXIT_SUCCESS);
 }
 
+/* The card goes on for a while in memory that EAL has unmapped. */
+static void
+cleanup_started(void)
+{
+	rte_eal_cleanup();
+	usleep(100000);
+	exit(EXIT_SUCCESS);
+}
+
 static void
 detach_first(void)
 {
@@ -281,6 +291,7 @@ static const struct mode {
 	{ .name = "rte_exit", .frame = pass, .end = stop_and_rte_exit },
 	{ .name = "pools_first", .frame = pass, .end = pools_first },
 	{ .name = "pools_before_stop", .frame = pass, .end = pools_before_stop },
+	{ .name = "cleanup_started", .frame = pass, .end = cleanup_started },
 	{ .name = "detach_first", .frame = pass, .end = detach_first },
 };
 

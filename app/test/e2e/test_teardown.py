@@ -74,6 +74,11 @@ def pools_before_stop(build):
     expect_output(program, r"pool payload is freed with \d+ of its 1024 buffers still out")
 
 
+def cleanup_started(build, memic):
+    """rte_eal_cleanup() under a started port: what the card has pinned stays with it."""
+    ends_well(build, "cleanup_started", clean=False, memic=memic, wire=ENDLESS)
+
+
 def detach_first(build):
     """Case 51: the device goes before the pools."""
     ends_well(build, "detach_first", wire=ENDLESS)
@@ -208,6 +213,7 @@ def host_mr_busy_forever(build):
 
 
 main({case.__name__: case for case in (
-    leave_pools, just_exit, rte_exit, pools_first, pools_before_stop, detach_first, sigint, sigterm,
-    detach_attach, fast_free, two_pools, mr_busy, key_busy, dm_busy, host_mr_busy, key_shortage,
-    kernel_refuses, mr_busy_forever, key_busy_forever, dm_busy_forever, host_mr_busy_forever)})
+    leave_pools, just_exit, rte_exit, pools_first, pools_before_stop, detach_first,
+    cleanup_started, sigint, sigterm, detach_attach, fast_free, two_pools, mr_busy, key_busy,
+    dm_busy, host_mr_busy, key_shortage, kernel_refuses, mr_busy_forever, key_busy_forever,
+    dm_busy_forever, host_mr_busy_forever)})
