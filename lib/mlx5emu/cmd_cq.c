@@ -37,6 +37,14 @@ emu_cq_find(struct emu_dev *dev, uint32_t num)
 	return NULL;
 }
 
+void
+emu_cq_disarm(struct emu_cq *cq)
+{
+	const uint32_t word = EMU_CQ_NOT_ARMED;
+
+	emu_copy_to_user((uintptr_t)&cq->dbrec[1], &word, sizeof(word));
+}
+
 /* mini_cqe_res_format_to_hw() in hw/mlx5/cq.c; what it allows is never used, see cmd_device.c */
 static int
 check_compression(const struct mlx5_ib_create_cq *req)
@@ -149,9 +157,11 @@ cq_create(struct emu_call *call)
 		return err;
 	}
 	err = emu_out_obj(call, UVERBS_ATTR_CREATE_CQ_HANDLE, &cq->obj);
-	if (err == 0)
-		LIST_INSERT_HEAD(&call->dev->cqs, &cq->cq, next);
-	return err;
+	if (err != 0)
+		return err;
+	emu_cq_disarm(&cq->cq);
+	LIST_INSERT_HEAD(&call->dev->cqs, &cq->cq, next);
+	return 0;
 }
 
 /*

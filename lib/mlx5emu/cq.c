@@ -123,19 +123,18 @@ emu_cq_poll_arm(struct emu_cq *cq)
 		return false;
 	/*
 	 * Software arms through the UAR page as well, but the last word written there may
-	 * be of another CQ. The record lacks one thing: the very first arm of libmlx5 has
-	 * the value 0 the record starts with. So a CQ counts as armed until its first
-	 * event; one too many is what the API allows, one too few would hang a program.
+	 * be of another CQ, so the record it is. An arming is a new one if its sequence
+	 * number or its index is another: cards are assumed to look at the number only,
+	 * which libmlx5 and the PMD change with each event they read.
 	 */
 	word = be32toh(__atomic_load_n(&cq->dbrec[1], __ATOMIC_ACQUIRE));
-	if (cq->arm_answered && word == cq->armed_sn)
+	if (word == EMU_CQ_NOT_ARMED || (cq->arm_answered && word == cq->armed_sn))
 		return false;
 	ci = word & CI_MASK;
 	last = word & ARM_SOLICITED ? cq->urgent_pi : cq->pi;
 	if (unseen(last, ci) - 1 >= cq->entries)
 		return false;
-	if (word != 0)
-		cq->dev->stats.doorbells++;
+	cq->dev->stats.doorbells++;
 	cq->armed_sn = word;
 	cq->arm_answered = true;
 	cq->event(cq);

@@ -49,6 +49,7 @@ create_cq(struct emu_devx_call *call, struct emu_devx_obj *obj)
 	};
 	emu_pin_view(&obj->obj, buf.pin, buf.off, buf.len, &obj->cq.buf, &obj->cq.torn);
 	emu_pin_view(&obj->obj, dbrec.pin, dbrec.off, dbrec.len, &obj->cq.dbrec, NULL);
+	emu_cq_disarm(&obj->cq);
 	LIST_INSERT_HEAD(&call->dev->cqs, &obj->cq, next);
 	prm_set(call->out, PRM_OUT_OBJECT, obj->num);
 	return PRM_STATUS_OK;

@@ -132,6 +132,11 @@ bool emu_cq_push(struct emu_cq *cq, uint8_t cqe[64], unsigned int opcode);
 bool emu_cq_push_error(struct emu_cq *cq, unsigned int opcode, uint32_t user_index,
 		       uint32_t sop_qpn, uint16_t wqe_counter, uint8_t syndrome,
 		       uint8_t vendor);
+/*
+ * In the arm word of a new CQ's record: no arming looks like it, as its command bits (26:24)
+ * know two values only, while the very first of libmlx5 is the 0 that it leaves there.
+ */
+#define EMU_CQ_NOT_ARMED UINT32_MAX
 /* Deliver the event of an armed CQ that holds unseen CQEs; true if one was sent. */
 bool emu_cq_poll_arm(struct emu_cq *cq);
 

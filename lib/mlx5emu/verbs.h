@@ -127,6 +127,8 @@ emu_queue_is_aligned(uint64_t buf, uint64_t dbrec)
 
 /* Queues by number, verbs' and DevX's alike. */
 struct emu_cq *emu_cq_find(struct emu_dev *dev, uint32_t num);
+/* A new CQ's record shows no arming yet; left as it is where the process cannot write it. */
+void emu_cq_disarm(struct emu_cq *cq);
 struct emu_rq *emu_rq_find(struct emu_dev *dev, uint32_t num);
 
 /* Whether the calling thread has a capability in its user namespace (CAP_*). */

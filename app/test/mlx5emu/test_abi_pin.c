@@ -120,6 +120,8 @@ moved_umem(void **state)
 	assert_non_null(found);
 	assert_int_equal(found->buf[0], 0);
 	found->buf[0] = 1;
+	assert_int_equal(found->dbrec[0], 0);
+	assert_int_equal(found->dbrec[1], EMU_CQ_NOT_ARMED);
 	assert_int_equal(abi_devx_free(abi->file, cq), 0);
 	assert_int_equal(abi_destroy(abi->file, MLX5_IB_OBJECT_DEVX_UMEM,
 				     MLX5_IB_METHOD_DEVX_UMEM_DEREG,

@@ -141,9 +141,11 @@ arming(void **state)
 	events = 0;
 	rig_make_cq(r, 8, 64);
 	r->cq.event = count_event;
-	rig_set_db(&r->cq_db[1], 0);
-	assert_false(emu_cq_poll_arm(&r->cq));
+	rig_set_db(&r->cq_db[1], EMU_CQ_NOT_ARMED);
 	push(r, 1);
+	assert_false(emu_cq_poll_arm(&r->cq));
+	/* The first arming of all: number 0, index 0. */
+	rig_set_db(&r->cq_db[1], 0);
 	assert_true(emu_cq_poll_arm(&r->cq));
 	/* One event an arming, however many CQEs. */
 	push(r, 2);
