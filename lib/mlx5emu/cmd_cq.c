@@ -156,12 +156,9 @@ cq_create(struct emu_call *call)
 		emu_obj_discard(&cq->obj);
 		return err;
 	}
-	err = emu_out_obj(call, UVERBS_ATTR_CREATE_CQ_HANDLE, &cq->obj);
-	if (err != 0)
-		return err;
 	emu_cq_disarm(&cq->cq);
 	LIST_INSERT_HEAD(&call->dev->cqs, &cq->cq, next);
-	return 0;
+	return emu_out_obj(call, UVERBS_ATTR_CREATE_CQ_HANDLE, &cq->obj);
 }
 
 /*

@@ -203,13 +203,10 @@ flow_create(struct emu_call *call)
 		return err;
 	}
 	emu_obj_use(&flow->obj, &m->obj);
-	err = emu_out_obj(call, MLX5_IB_ATTR_CREATE_FLOW_HANDLE, &flow->obj);
-	if (err != 0)
-		return err;
 	flow->active = m->table == MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX;
 	if (flow->active)
 		emu_flow_add(&flow->flow);
-	return 0;
+	return emu_out_obj(call, MLX5_IB_ATTR_CREATE_FLOW_HANDLE, &flow->obj);
 }
 
 /* mlx5_ib_flow_type: a normal flow comes with its priority */

@@ -37,10 +37,12 @@ const struct emu_class emu_mr_class = {
 	IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | \
 	IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB | \
 	IBV_ACCESS_OPTIONAL_RANGE)
-/* MLX5_IB_DM_MEMIC_ALLOWED_ACCESS in hw/mlx5/mlx5_ib.h */
+/*
+ * MLX5_IB_DM_MEMIC_ALLOWED_ACCESS in hw/mlx5/mlx5_ib.h: without the optional bits, which
+ * libmlx5 lets through (MLX5_DM_ALLOWED_ACCESS in its verbs.c).
+ */
 #define ACCESS_MEMIC (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
-	IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED | \
-	IBV_ACCESS_OPTIONAL_RANGE)
+	IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED)
 
 int
 emu_check_mr_access(uint32_t access)
@@ -128,7 +130,8 @@ write_reg_mr(struct emu_call *call, const void *in, size_t in_len)
 	mr = mr_new(call->file, pd, &(struct emu_mkey){
 		.mode = EMU_MKEY_MTT,
 		.access = emu_mkey_access(req->access_flags),
-		.start = req->access_flags & IBV_ACCESS_ZERO_BASED ? 0 : req->hca_va,
+		/* ZERO_BASED makes no difference here: create_real_mr() in hw/mlx5/mr.c */
+		.start = req->hca_va,
 		.len = req->length,
 		.base = (uint8_t *)(uintptr_t)req->start,
 	}, &err);
@@ -180,10 +183,9 @@ check_dm_mr(const struct emu_dm *dm, uint64_t offset, uint64_t length, uint32_t 
 		return -EINVAL;
 	if (dm->icm != NULL)
 		return access & ~EMU_SW_ICM_ACCESS ? -EINVAL : 0;
-	/* MLX5_IB_DM_MEMIC_ALLOWED_ACCESS of some kernels has no optional bits */
-	if ((access & IBV_ACCESS_RELAXED_ORDERING) &&
-	    dm->obj.file->dev->cfg->fault.ordering == EMU_ORDERING_REFUSED)
-		return -EINVAL;
+	/* a kernel for firmware that demands ordering attributes would have to let them through */
+	if (dm->obj.file->dev->cfg->fault.ordering == EMU_ORDERING_DEMANDED)
+		access &= ~IBV_ACCESS_RELAXED_ORDERING;
 	if (emu_dm_length_refused(dm->obj.file->dev, length))
 		return -EINVAL;
 	return access & ~ACCESS_MEMIC ? -EINVAL : 0;

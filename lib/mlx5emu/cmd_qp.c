@@ -360,14 +360,11 @@ qp_create(struct emu_call *call)
 		emu_obj_discard(&qp->obj);
 		return err;
 	}
-	err = emu_out_obj(call, UVERBS_ATTR_CREATE_QP_HANDLE, &qp->obj);
-	if (err != 0)
-		return err;
 	if (qp->has_sq)
 		LIST_INSERT_HEAD(&call->dev->sqs, &qp->sq, next);
 	if (qp->has_rq)
 		LIST_INSERT_HEAD(&call->dev->rqs, &qp->rq, next);
-	return 0;
+	return emu_out_obj(call, UVERBS_ATTR_CREATE_QP_HANDLE, &qp->obj);
 }
 
 static int

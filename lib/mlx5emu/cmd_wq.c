@@ -150,10 +150,8 @@ wq_create(struct emu_call *call)
 		emu_obj_discard(&wq->obj);
 		return err;
 	}
-	err = emu_out_obj(call, UVERBS_ATTR_CREATE_WQ_HANDLE, &wq->obj);
-	if (err == 0)
-		LIST_INSERT_HEAD(&call->dev->rqs, &wq->rq, next);
-	return err;
+	LIST_INSERT_HEAD(&call->dev->rqs, &wq->rq, next);
+	return emu_out_obj(call, UVERBS_ATTR_CREATE_WQ_HANDLE, &wq->obj);
 }
 
 static int

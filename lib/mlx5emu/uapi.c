@@ -444,10 +444,13 @@ emu_out_obj(const struct emu_call *call, uint16_t id, struct emu_obj *obj)
 	struct ib_uverbs_attr *attr = attr_of(call, id, NULL);
 	int err = attr == NULL ? -EINVAL : emu_obj_commit(obj);
 
-	if (err != 0)
-		emu_obj_discard(obj);
-	else
+	if (err == 0) {
 		attr->data = obj->handle;
+		return 0;
+	}
+	if (obj->class->destroy != NULL)
+		obj->class->destroy(obj, true);
+	emu_obj_discard(obj);
 	return err;
 }
 

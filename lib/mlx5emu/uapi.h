@@ -137,7 +137,7 @@ unsigned int emu_enum_id(const struct emu_call *call, uint16_t id);
 void *emu_obj(const struct emu_call *call, uint16_t id);
 /* Fill an output: what fits, the rest of the buffer with zeros. 0 when absent. */
 int emu_out(const struct emu_call *call, uint16_t id, const void *src, size_t len);
-/* Commit a new object and write its handle (or fd); discards it on failure. */
+/* Commit a new object and write its handle; on failure it is undone as if destroyed. */
 int emu_out_obj(const struct emu_call *call, uint16_t id, struct emu_obj *obj);
 /* Write the handle of an object that was committed already. */
 int emu_out_handle(const struct emu_call *call, uint16_t id, const struct emu_obj *obj);

@@ -110,6 +110,28 @@ access_flags(void **state)
 	}
 }
 
+/* create_real_mr() in hw/mlx5/mr.c takes the address it is given, zero-based or not. */
+static void
+zero_based(void **state)
+{
+	struct abi *abi = *state;
+	uint32_t pd = abi_pd(abi->file, NULL), mr, keys[2];
+	uint64_t p = (uintptr_t)abi_pages(abi, PAGE), iova, len;
+	struct abi_call c;
+
+	assert_int_equal(abi_mr_try(abi->file, pd, p, 64, p, LW | IBV_ACCESS_ZERO_BASED, &mr), 0);
+	abi_begin(&c, UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR);
+	abi_obj(&c, ABI_OBJ, UVERBS_ATTR_QUERY_MR_HANDLE, mr, 0);
+	abi_out(&c, UVERBS_ATTR_QUERY_MR_RESP_LKEY, &keys[0], 4, 0);
+	abi_out(&c, UVERBS_ATTR_QUERY_MR_RESP_RKEY, &keys[1], 4, 0);
+	abi_out(&c, UVERBS_ATTR_QUERY_MR_RESP_LENGTH, &len, 8, 0);
+	abi_out(&c, UVERBS_ATTR_QUERY_MR_RESP_IOVA, &iova, 8, 0);
+	assert_int_equal(abi_run(&c, abi->file), 0);
+	assert_int_equal(iova, p);
+	assert_int_equal(len, 64);
+	assert_int_equal(abi_mr_free(abi->file, mr), 0);
+}
+
 static void
 handles(void **state)
 {
@@ -210,7 +232,7 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, abi_setup, abi_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(memory), TEST(access_flags), TEST(handles), TEST(key),
+		TEST(memory), TEST(access_flags), TEST(zero_based), TEST(handles), TEST(key),
 		TEST(no_place_for_the_answer),
 	};
 
