@@ -47,6 +47,7 @@ make_dev(struct emu_dev *dev, unsigned int index)
 	LIST_INIT(&dev->sqs);
 	LIST_INIT(&dev->rqs);
 	TAILQ_INIT(&dev->flows);
+	TAILQ_INIT(&dev->tx_flows);
 }
 
 static void

@@ -18,6 +18,7 @@
 
 static const struct emu_devx_table *const tables[] = {
 	&emu_devx_caps, &emu_devx_mkeys, &emu_devx_queues, &emu_devx_receive,
+	&emu_devx_counters,
 };
 
 static const struct emu_devx_cmd *
@@ -127,6 +128,17 @@ has_number(const struct emu_obj *obj, uint16_t creator, uint32_t num)
 		       ((const struct emu_ind_tbl *)obj)->num == num;
 	return obj->class == &emu_qp_class &&
 	       qp_has_number((const struct emu_verbs_qp *)obj, creator, num);
+}
+
+struct emu_obj *
+emu_devx_find_any(struct emu_file *file, uint16_t opcode, uint32_t num)
+{
+	struct emu_obj *obj;
+
+	TAILQ_FOREACH(obj, &file->objects, next)
+		if (!obj->dead && has_number(obj, opcode, num))
+			return obj;
+	return NULL;
 }
 
 /* ---- mailboxes ---- */

@@ -129,11 +129,26 @@ matcher_create(struct emu_call *call)
 	return emu_out_obj(call, MLX5_IB_ATTR_FLOW_MATCHER_CREATE_HANDLE, &m->obj);
 }
 
-static bool
-has_actions(struct emu_call *call)
+/* get_dests(), mlx5_ib_devx_is_flow_counter(); a counter is no part of a bulk */
+static int
+flow_counter(struct emu_call *call, struct emu_verbs_flow *flow)
 {
-	return emu_has(call, MLX5_IB_ATTR_CREATE_FLOW_ARR_FLOW_ACTIONS) ||
-	       emu_has(call, MLX5_IB_ATTR_CREATE_FLOW_ARR_COUNTERS_DEVX);
+	const uint16_t offset_id = MLX5_IB_ATTR_CREATE_FLOW_ARR_COUNTERS_DEVX_OFFSET;
+	struct emu_devx_obj *devx = emu_obj(call, MLX5_IB_ATTR_CREATE_FLOW_ARR_COUNTERS_DEVX);
+	uint32_t offset = 0;
+
+	if (devx == NULL)
+		return 0;
+	if (emu_has(call, offset_id)) {
+		if (emu_len(call, offset_id) != sizeof(offset))
+			return -EINVAL;
+		emu_in(call, offset_id, &offset, sizeof(offset));
+	}
+	if (offset != 0 || devx->opcode != PRM_CMD_ALLOC_FLOW_COUNTER)
+		return -EINVAL;
+	flow->flow.counter = &devx->counter;
+	emu_obj_use(&flow->obj, &devx->obj);
+	return 0;
 }
 
 /* get_dests() in hw/mlx5/fs.c; without a destination a frame on the way out just leaves */
@@ -178,8 +193,8 @@ flow_create(struct emu_call *call)
 
 	if (!emu_capable(CAP_NET_RAW))
 		return -EPERM;
-	if (has_actions(call)) {
-		emu_trace("  flow actions and counters are not emulated");
+	if (emu_has(call, MLX5_IB_ATTR_CREATE_FLOW_ARR_FLOW_ACTIONS)) {
+		emu_trace("  flow actions are not emulated");
 		return -EOPNOTSUPP;
 	}
 	flow = emu_obj_new(call->file, &emu_flow_class, sizeof(*flow));
@@ -196,6 +211,8 @@ flow_create(struct emu_call *call)
 	flow->flow.source.reg_c0 = prm_get(value, PRM_FTE_METADATA_REG_C_0);
 	if (err == 0)
 		err = flow->flow.tag > 0xffffff ? -EINVAL : flow_dest(call, flow, m);
+	if (err == 0)
+		err = flow_counter(call, flow);
 	if (err == 0 && m->priority >= EMU_FLOW_PRIORITIES)
 		err = -ENOMEM; /* raw_fs_rule_add() */
 	if (err != 0) {
@@ -203,9 +220,9 @@ flow_create(struct emu_call *call)
 		return err;
 	}
 	emu_obj_use(&flow->obj, &m->obj);
-	flow->active = m->table == MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX;
-	if (flow->active)
-		emu_flow_add(&flow->flow);
+	flow->flow.egress = m->table == MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX;
+	flow->active = true;
+	emu_flow_add(&flow->flow);
 	return emu_out_obj(call, MLX5_IB_ATTR_CREATE_FLOW_HANDLE, &flow->obj);
 }
 

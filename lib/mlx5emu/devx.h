@@ -44,7 +44,7 @@ struct emu_devx_table {
 #define EMU_DEVX_TABLE(name, c) const struct emu_devx_table name = { (c), EMU_COUNT(c) }
 
 extern const struct emu_devx_table emu_devx_caps, emu_devx_mkeys, emu_devx_queues,
-	emu_devx_receive;
+	emu_devx_receive, emu_devx_counters;
 
 /* ---- devx_opcode.c: which way into firmware a command may take ---- */
 bool emu_devx_is_create(uint16_t opcode, uint16_t op_mod);
@@ -75,6 +75,8 @@ struct emu_rq *emu_devx_rq(struct emu_obj *obj);
 struct emu_sq *emu_devx_sq(struct emu_obj *obj);
 /* Object of the calling file by creating command and number, or NULL. */
 struct emu_devx_obj *emu_devx_find(struct emu_file *file, uint16_t opcode, uint32_t num);
+/* The same, or one that verbs made and a command of that kind would have. */
+struct emu_obj *emu_devx_find_any(struct emu_file *file, uint16_t opcode, uint32_t num);
 /* PD and memory by number; the new object stands on what was found. NULL if unknown. */
 struct emu_pd *emu_devx_use_pd(struct emu_devx_obj *obj, uint32_t pdn);
 /* A part of a umem. */

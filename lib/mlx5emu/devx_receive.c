@@ -19,12 +19,12 @@ enum { HASH_NONE = 0, HASH_TOEPLITZ = 2 };
 
 /* ---- RQT ---- */
 
-/* The RQs of an rqtc, each an object of DevX; free the array when done. */
+/* The RQs of an rqtc, which DevX or verbs made; free the array when done. */
 static int
-read_list(struct emu_devx_call *call, unsigned int *n, struct emu_devx_obj ***rqs)
+read_list(struct emu_devx_call *call, unsigned int *n, struct emu_obj ***rqs)
 {
 	const uint8_t *rqtc = call->in + PRM_CTX_AT, *p = rqtc + PRM_RQTC_LIST_AT;
-	struct emu_devx_obj *rq;
+	struct emu_obj *rq;
 
 	*n = prm_get(rqtc, PRM_RQTC_ACTUAL_SIZE);
 	if (*n == 0 || *n > MAX_RQT)
@@ -35,8 +35,8 @@ read_list(struct emu_devx_call *call, unsigned int *n, struct emu_devx_obj ***rq
 	if (*rqs == NULL)
 		return emu_devx_refuse(call, PRM_STATUS_LIMIT, "out of memory");
 	for (unsigned int i = 0; i < *n; i++, p += 4) {
-		rq = emu_devx_find(call->file, PRM_CMD_CREATE_RQ,
-				   prm_get(p, PRM_FIELD(8, 24)));
+		rq = emu_devx_find_any(call->file, PRM_CMD_CREATE_RQ,
+				       prm_get(p, PRM_FIELD(8, 24)));
 		if (rq == NULL) {
 			free(*rqs);
 			*rqs = NULL;
@@ -51,7 +51,7 @@ read_list(struct emu_devx_call *call, unsigned int *n, struct emu_devx_obj ***rq
 static int
 set_list(struct emu_devx_call *call, struct emu_devx_obj *rqt)
 {
-	struct emu_devx_obj **listed;
+	struct emu_obj **listed;
 	struct emu_rq **rqs;
 	unsigned int n;
 	int status = read_list(call, &n, &listed);
@@ -66,8 +66,8 @@ set_list(struct emu_devx_call *call, struct emu_devx_obj *rqt)
 	while (rqt->obj.n_uses > 0)
 		emu_obj_unuse(&rqt->obj, rqt->obj.uses[0]);
 	for (unsigned int i = 0; i < n; i++) {
-		rqs[i] = &listed[i]->rq;
-		emu_obj_use(&rqt->obj, &listed[i]->obj);
+		rqs[i] = emu_devx_rq(listed[i]);
+		emu_obj_use(&rqt->obj, listed[i]);
 	}
 	free(listed);
 	rqt->rqt.rqs = rqs;
@@ -152,36 +152,47 @@ use_domain(struct emu_devx_call *call, struct emu_devx_obj *obj, uint32_t domain
 static int
 direct_tir(struct emu_devx_call *call, struct emu_devx_obj *obj, const uint8_t *tirc)
 {
-	struct emu_devx_obj *rq = emu_devx_find(call->file, PRM_CMD_CREATE_RQ,
-						prm_get(tirc, PRM_TIRC_RQN));
+	struct emu_obj *rq = emu_devx_find_any(call->file, PRM_CMD_CREATE_RQ,
+					       prm_get(tirc, PRM_TIRC_RQN));
 
 	if (rq == NULL)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE, "no such RQ");
-	obj->direct = &rq->rq;
+	obj->direct = emu_devx_rq(rq);
 	obj->tir.rqs = &obj->direct;
 	obj->tir.n = 1;
-	emu_obj_use(&obj->obj, &rq->obj);
+	emu_obj_use(&obj->obj, rq);
 	return PRM_STATUS_OK;
+}
+
+/* Point at the table's queues. */
+static void
+use_rqt(struct emu_devx_obj *obj, struct emu_obj *rqt)
+{
+	const struct emu_ind_tbl *tbl = (const struct emu_ind_tbl *)rqt;
+	const struct emu_devx_obj *devx = (const struct emu_devx_obj *)rqt;
+	bool verbs = rqt->class == &emu_ind_tbl_class;
+
+	obj->tir.rqs = verbs ? tbl->rqs : devx->rqt.rqs;
+	obj->tir.n = verbs ? tbl->n : devx->rqt.n;
+	emu_obj_use(&obj->obj, rqt);
 }
 
 static int
 indirect_tir(struct emu_devx_call *call, struct emu_devx_obj *obj, const uint8_t *tirc)
 {
-	struct emu_devx_obj *rqt = emu_devx_find(call->file, PRM_CMD_CREATE_RQT,
-						 prm_get(tirc, PRM_TIRC_RQT));
+	struct emu_obj *rqt = emu_devx_find_any(call->file, PRM_CMD_CREATE_RQT,
+						prm_get(tirc, PRM_TIRC_RQT));
 	uint32_t fn = prm_get(tirc, PRM_TIRC_HASH_FN);
 
 	if (rqt == NULL)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE, "no such RQT");
 	if (fn != HASH_NONE && fn != HASH_TOEPLITZ)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM, "hash function");
-	obj->tir.rqs = rqt->rqt.rqs;
-	obj->tir.n = rqt->rqt.n;
+	use_rqt(obj, rqt);
 	obj->tir.toeplitz = fn == HASH_TOEPLITZ;
 	obj->tir.symmetric = prm_get(tirc, PRM_TIRC_SYMMETRIC);
 	obj->tir.fields = prm_get(tirc, PRM_TIRC_FIELDS_OUTER);
 	memcpy(obj->tir.key, tirc + PRM_TIRC_KEY_AT, sizeof(obj->tir.key));
-	emu_obj_use(&obj->obj, &rqt->obj);
 	return PRM_STATUS_OK;
 }
 

@@ -186,6 +186,8 @@ uint16_t emu_csum_fold(uint64_t sum);   /* folded, complemented, to be stored as
 void emu_vport_count(struct emu_vport *vport, const uint8_t *frame, size_t len);
 void emu_flow_add(struct emu_flow *flow);
 void emu_flow_remove(struct emu_flow *flow);
+/* Whether a frame that a queue sends goes out; flows may count it, or drop it. */
+bool emu_steer_transmit(struct emu_dev *dev, const uint8_t *frame, size_t len);
 /* Frame from the wire to the queue that its flow names. */
 void emu_steer_receive(struct emu_dev *dev, const uint8_t *frame, size_t len);
 /*

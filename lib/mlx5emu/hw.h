@@ -91,7 +91,8 @@ struct emu_dev {
 	LIST_HEAD(, emu_cq) cqs;
 	LIST_HEAD(, emu_sq) sqs;
 	LIST_HEAD(, emu_rq) rqs;
-	TAILQ_HEAD(, emu_flow) flows; /* by ascending priority, then age */
+	/* by ascending priority, then age: of what comes in, and of what goes out */
+	TAILQ_HEAD(emu_flow_list, emu_flow) flows, tx_flows;
 };
 
 /* CQE opcodes, op_own[7:4]; PRM "Completion Queue Entry", libmlx5 mlx5dv.h MLX5_CQE_*. */
@@ -198,6 +199,11 @@ struct emu_source {
 	uint32_t reg_c0, reg_c0_mask;
 };
 
+/* What a flow may count in besides itself. */
+struct emu_flow_counter {
+	uint64_t packets, bytes;
+};
+
 struct emu_flow {
 	TAILQ_ENTRY(emu_flow) next;
 	struct emu_dev *dev;
@@ -206,10 +212,13 @@ struct emu_flow {
 	uint32_t priority;      /* lower first */
 	uint8_t mask[EMU_MATCH_BYTES];
 	uint8_t value[EMU_MATCH_BYTES];
+	bool egress;            /* of frames that the port sends */
+	bool any;               /* matches every frame; steer.c sets it */
 	bool drop;
-	struct emu_tir *tir;    /* NULL when dropping */
+	struct emu_tir *tir;    /* NULL when dropping, and on the way out */
 	uint32_t tag;           /* flow tag of the CQE, 24 bits */
-	uint64_t packets, bytes;
+	struct emu_flow_counter count;
+	struct emu_flow_counter *counter; /* DevX', or NULL */
 };
 
 /* How a key's addresses turn into memory. */

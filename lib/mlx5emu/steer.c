@@ -70,29 +70,45 @@ trace_flow(const struct emu_flow *flow)
 		  flow->tir == NULL ? 0 : flow->tir->n);
 }
 
+static bool
+matches_all(const struct emu_flow *flow)
+{
+	static const uint8_t nothing[EMU_MATCH_BYTES];
+
+	return flow->kind == EMU_FLOW_ALL_DEFAULT ||
+	       (flow->kind == EMU_FLOW_NORMAL && memcmp(flow->mask, nothing, sizeof(nothing)) == 0);
+}
+
+static struct emu_flow_list *
+list_of(struct emu_flow *flow)
+{
+	return flow->egress ? &flow->dev->tx_flows : &flow->dev->flows;
+}
+
 void
 emu_flow_add(struct emu_flow *flow)
 {
-	struct emu_dev *dev = flow->dev;
+	struct emu_flow_list *list = list_of(flow);
 	struct emu_flow *other;
 
 	if (emu_tracing)
 		trace_flow(flow);
-	dev->flows_changed = emu_clock();
-	TAILQ_FOREACH(other, &dev->flows, next) {
+	flow->any = matches_all(flow);
+	flow->dev->flows_changed = emu_clock();
+	TAILQ_FOREACH(other, list, next) {
 		if (goes_before(flow, other)) {
 			TAILQ_INSERT_BEFORE(other, flow, next);
 			return;
 		}
 	}
-	TAILQ_INSERT_TAIL(&dev->flows, flow, next);
+	TAILQ_INSERT_TAIL(list, flow, next);
 }
 
 void
 emu_flow_remove(struct emu_flow *flow)
 {
 	flow->dev->flows_changed = emu_clock();
-	TAILQ_REMOVE(&flow->dev->flows, flow, next);
+	TAILQ_REMOVE(list_of(flow), flow, next);
 }
 
 static bool
@@ -224,12 +240,20 @@ find_route(struct emu_dev *port, const struct emu_packet *p, struct route *route
 }
 
 static void
+count(struct emu_flow_counter *counter, size_t len)
+{
+	counter->packets++;
+	counter->bytes += len;
+}
+
+static void
 deliver(struct emu_dev *dev, const struct emu_packet *p, const struct route *route)
 {
 	struct emu_rq *rq = route->rq;
 
-	route->flow->packets++;
-	route->flow->bytes += p->len;
+	count(&route->flow->count, p->len);
+	if (route->flow->counter != NULL)
+		count(route->flow->counter, p->len);
 	if (rq == NULL) {
 		dev->stats.rx_dropped++;
 		return;
@@ -268,6 +292,31 @@ port_takes(struct emu_dev *dev, const uint8_t *frame, size_t len)
 	}
 	emu_vport_count(&dev->rx, frame, len);
 	return true;
+}
+
+bool
+emu_steer_transmit(struct emu_dev *port, const uint8_t *frame, size_t len)
+{
+	struct emu_flow *flow;
+	bool parsed = false;
+	struct emu_packet p;
+
+	TAILQ_FOREACH(flow, &emu_ib_device(port)->tx_flows, next) {
+		/* the PMD has one for all frames, which need no look at them */
+		if (flow->any)
+			break;
+		if (!parsed)
+			emu_packet_parse(&p, frame, len);
+		parsed = true;
+		if (match(flow, port, &p))
+			break;
+	}
+	if (flow == NULL)
+		return true;
+	count(&flow->count, len);
+	if (flow->counter != NULL)
+		count(flow->counter, len);
+	return !flow->drop;
 }
 
 void

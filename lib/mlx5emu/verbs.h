@@ -89,6 +89,7 @@ struct emu_devx_obj {
 			struct emu_rq **rqs;
 		} rqt;
 		struct { uint32_t transport_domain; } tis;
+		struct emu_flow_counter counter;
 	};
 };
 

@@ -184,7 +184,7 @@ transmit(struct send *s)
 	stats->memic_read_bytes += s->acc.memic_bytes;
 	if (s->wqe->sq->no_rule)
 		lose(s->wqe->sq);
-	else
+	else if (emu_steer_transmit(dev, frame, s->len))
 		emu_wire_transmit(dev, frame, s->len);
 	s->len = 0;
 	s->inlined = 0;

@@ -55,6 +55,7 @@ make_dev(struct card *card, unsigned int i, uint64_t memic)
 	LIST_INIT(&dev->sqs);
 	LIST_INIT(&dev->rqs);
 	TAILQ_INIT(&dev->flows);
+	TAILQ_INIT(&dev->tx_flows);
 	if (memic > 0)
 		fuzz_expect(emu_memic_init(&dev->memic, memic) == 0, "no memory for MEMIC");
 }

@@ -33,6 +33,7 @@ make_dev(struct abi *abi, unsigned int i)
 	LIST_INIT(&dev->sqs);
 	LIST_INIT(&dev->rqs);
 	TAILQ_INIT(&dev->flows);
+	TAILQ_INIT(&dev->tx_flows);
 	assert_int_equal(emu_memic_init(&dev->memic, ABI_MEMIC), 0);
 }
 

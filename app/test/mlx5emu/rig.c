@@ -37,6 +37,7 @@ make_dev(struct rig *r, unsigned int i)
 	LIST_INIT(&dev->sqs);
 	LIST_INIT(&dev->rqs);
 	TAILQ_INIT(&dev->flows);
+	TAILQ_INIT(&dev->tx_flows);
 }
 
 static void

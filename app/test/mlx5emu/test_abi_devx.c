@@ -116,7 +116,6 @@ creating(void **state)
 		{ PRM_CMD_CREATE_RQT, 16, -EREMOTEIO, PRM_STATUS_BAD_INPUT_LEN },
 		{ PRM_CMD_CREATE_TIR, 16, -EREMOTEIO, PRM_STATUS_BAD_INPUT_LEN },
 		{ 0xa00, 256, -EREMOTEIO, PRM_STATUS_BAD_OP }, /* general objects */
-		{ 0x939, 256, -EREMOTEIO, PRM_STATUS_BAD_OP }, /* flow counters */
 		{ 0x800, 256, -EREMOTEIO, PRM_STATUS_BAD_OP }, /* PDs are from verbs here */
 		{ 0x500, 256, -EREMOTEIO, PRM_STATUS_BAD_OP },
 		/* these create nothing */

@@ -366,6 +366,7 @@ destinations(void **state)
 	assert_int_equal(make_flow(f, tx, -1, -1, DROP, 5), 0);
 	assert_int_equal(make_flow(f, tx, qp, -1, 0, 5), -EINVAL);
 	assert_true(TAILQ_EMPTY(&abi->devs[0].flows));
+	assert_true(TAILQ_EMPTY(&abi->devs[0].tx_flows));
 }
 
 int

@@ -67,8 +67,8 @@ cqe_of_a_good_frame(void **state)
 	assert_int_equal(r->devs[0].stats.memic_write_bytes, 100);
 	assert_int_equal(r->devs[0].stats.wqe_bytes, 16);
 	assert_int_equal(r->devs[0].stats.doorbells, 1);
-	assert_int_equal(r->flow.packets, 1);
-	assert_int_equal(r->flow.bytes, 100);
+	assert_int_equal(r->flow.count.packets, 1);
+	assert_int_equal(r->flow.count.bytes, 100);
 	check_conservation(r);
 	rig_free(r);
 }

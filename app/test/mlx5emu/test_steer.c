@@ -247,13 +247,13 @@ flows_by_priority(void **state)
 	drop.drop = true;
 	emu_flow_add(&drop);
 	assert_int_equal(tag_of(r, frame), 0);
-	assert_int_equal(drop.packets, 1);
+	assert_int_equal(drop.count.packets, 1);
 	assert_int_equal(r->devs[0].stats.rx_dropped, 1);
 	emu_flow_remove(&drop);
 	emu_flow_remove(&high);
 	assert_int_equal(tag_of(r, frame), 4);
-	assert_int_equal(high.packets, 1);
-	assert_int_equal(low.packets, 1);
+	assert_int_equal(high.count.packets, 1);
+	assert_int_equal(low.count.packets, 1);
 	emu_flow_remove(&same);
 	emu_flow_remove(&low);
 	assert_int_equal(tag_of(r, frame), 77);
@@ -313,7 +313,7 @@ ports_by_their_source(void **state)
 	emu_flow_add(&r->flow);
 	emu_steer_receive(&r->devs[0], frame, sizeof(frame));
 	assert_int_equal(r->devs[0].stats.rx_dropped, 1);
-	assert_int_equal(drop.packets, 1);
+	assert_int_equal(drop.count.packets, 1);
 	emu_steer_receive(&r->devs[1], frame, sizeof(frame));
 	assert_int_equal(emu_steer_offer(&r->devs[1], frame, sizeof(frame)), EMU_OFFER_TAKEN);
 	/* what the queue did counts for the port, what keys it used is the device's affair */
@@ -329,7 +329,7 @@ ports_by_their_source(void **state)
 	emu_flow_add(&drop);
 	emu_steer_receive(&r->devs[0], frame, sizeof(frame));
 	emu_steer_receive(&r->devs[1], frame, sizeof(frame));
-	assert_int_equal(drop.packets, 3);
+	assert_int_equal(drop.count.packets, 3);
 	rig_free(r);
 }
 
