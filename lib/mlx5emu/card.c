@@ -2,6 +2,7 @@
  * Copyright(c) 2026 The dpdk-memic authors
  */
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,10 +58,32 @@ give_up(const char *what)
 	_exit(2);
 }
 
+bool emu_forked;
+
+/*
+ * The kernel would serve the child on the descriptors it inherits. The engine thread did not
+ * come along, so here it has no card: see emu_refuse_child().
+ */
 static void
 forget_in_child(void)
 {
-	emu_dev_count = 0; /* the engine thread did not come along: no card here */
+	emu_forked = emu_dev_count > 0 || emu_forked;
+	emu_dev_count = 0;
+}
+
+int
+emu_refuse_child(const char *call)
+{
+	static bool said;
+
+	emu_trace("%s in the forked process %d -> EIO", call, (int)getpid());
+	if (!said)
+		fprintf(stderr, "mlx5emu: process %d is a fork of the one that has the card: %s "
+			"fails with EIO; a program started by execve(2) opens a card of its own\n",
+			(int)getpid(), call);
+	said = true;
+	errno = EIO;
+	return -1;
 }
 
 __attribute__((constructor)) static void

@@ -5,6 +5,8 @@
 #ifndef MLX5EMU_CARD_H
 #define MLX5EMU_CARD_H
 
+#include <stdbool.h>
+
 /* The character device that the generated sysfs names, as the kernel's IB_UVERBS_MAJOR. */
 enum { EMU_NODE_MAJOR = 231, EMU_NODE_MINOR = 192 };
 
@@ -13,5 +15,10 @@ enum { EMU_NODE_MAJOR = 231, EMU_NODE_MINOR = 192 };
  * destructor) other destructors may still tear down: then it is written again.
  */
 void emu_card_changed(void);
+
+/* This process was forked from one with a card, and has none. */
+extern bool emu_forked;
+/* What the device files it inherited answer: -1 with EIO, as if the device had been removed. */
+int emu_refuse_child(const char *call);
 
 #endif

@@ -318,6 +318,10 @@ ioctl(int fd, unsigned long request, ...)
 	va_end(ap);
 	if (emu_dev_count > 0 && emu_netdev_ioctl(fd, request, arg, &err))
 		return err;
+	/* nobody changes a child's list of files, so it needs no lock */
+	if (emu_forked && (unsigned int)request == (unsigned int)RDMA_VERBS_IOCTL &&
+	    emu_file_of_fd(fd) != NULL)
+		return emu_refuse_child("ioctl");
 	if (emu_dev_count == 0 || (unsigned int)request != (unsigned int)RDMA_VERBS_IOCTL)
 		return syscall(SYS_ioctl, fd, request, arg);
 	emu_lock();

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "card.h"
 #include "emu.h"
 #include "pin.h"
 #include "shim.h"
@@ -60,6 +61,10 @@ do_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off)
 		emu_unlock();
 		if (file != NULL)
 			return va;
+	}
+	if (fd >= 0 && emu_forked && !(flags & MAP_ANONYMOUS) && emu_file_of_fd(fd) != NULL) {
+		emu_refuse_child("mmap");
+		return MAP_FAILED;
 	}
 	/* with MAP_FIXED_NOREPLACE the kernel makes no room */
 	if (!(flags & MAP_FIXED) || unconcerned())

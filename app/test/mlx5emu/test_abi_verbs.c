@@ -278,22 +278,50 @@ completion_events(void **state)
 
 /* ---- fork ---- */
 
+/*
+ * What a child finds: no card behind the descriptor, device memory behind its mapping, as
+ * io_remap_pfn_range() sets no VM_DONTCOPY, and an address space of its own.
+ */
+static int
+in_child(struct port *p, uint8_t *dm)
+{
+	if (ibv_alloc_pd(p->ctx) != NULL || errno != EIO)
+		return 1;
+	if (mmap(NULL, 4096, PROT_READ, MAP_SHARED, p->ctx->cmd_fd, 0) != MAP_FAILED ||
+	    errno != EIO)
+		return 2;
+	if (dm[0] != 0x11)
+		return 3;
+	dm[1] = 0x22;
+	/* what was registered is no longer there: MADV_DONTFORK by ibv_fork_init() */
+	munmap(p->mem, PORT_MEM);
+	return 0;
+}
+
 /* A child has no card; the parent's goes on as if nothing had been. */
 static void
 forked(void **state)
 {
+	struct ibv_dm *dm;
 	struct ibv_wc wc;
 	struct port p;
+	uint8_t *va;
 	pid_t child;
 	int status;
 
 	(void)state;
 	port_open(&p, NULL);
+	dm = alloc_dm(p.ctx, 4096);
+	assert_non_null(dm);
+	va = dm_address(dm);
+	va[0] = 0x11;
 	child = fork();
 	if (child == 0)
-		_exit(ibv_alloc_pd(p.ctx) == NULL ? 0 : 1);
+		_exit(in_child(&p, va));
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
+	assert_int_equal(va[1], 0x22);
+	assert_int_equal(ibv_free_dm(dm), 0);
 	port_send(&p, 1, p.mr->lkey);
 	assert_int_equal(port_completion(&p, &wc), 1);
 	assert_int_equal(wc.status, IBV_WC_SUCCESS);
