@@ -34,7 +34,7 @@ struct option_kind {
 
 /*
  * PCI ids as in pci.ids; board, firmware and max_dm_size as in public ibv_devinfo -v
- * logs of such cards.
+ * logs of such cards, as far as doc/guides/mlx5emu.rst says.
  */
 static const struct emu_preset presets[] = {
 	{ "cx5", 0x1017, "MT_0000000012", { 16, 35, 1012 }, 128 << 10, 2 },

@@ -175,7 +175,8 @@ counters(void **state)
 {
 	struct abi *abi = *state;
 	struct emu_file *f = abi->file;
-	uint32_t matcher = make_matcher(f, MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX), num, counter = make_counter(f, &num), flow, td;
+	uint32_t matcher = make_matcher(f, MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX);
+	uint32_t num, counter = make_counter(f, &num), flow, td;
 	uint8_t frame[100] = { 2 };
 	uint64_t out[4];
 
