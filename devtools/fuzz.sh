@@ -20,13 +20,15 @@ folder=$BUILD/clang
 for target in "${targets[@]}"; do
 	[ -d "app/test/fuzz/corpus/$target" ] || die "there is no target '$target'"
 done
-build "$folder" clang "${targets[@]/#/app/test/fuzz/fuzz_}"
+build "$folder" clang "${targets[@]/#/app/test/fuzz/fuzz_}" \
+	"${targets[@]/#/app/test/fuzz/fuzz_count_}"
 
 failed=0
 for target in "${targets[@]}"; do
 	mkdir -p "$BUILD/fuzz/$target"
 	/usr/bin/python3 app/test/fuzz/run.py --seconds "$seconds" \
-		--grow "$BUILD/fuzz/$target" "$folder/app/test/fuzz/fuzz_$target" \
+		--count "$folder/app/test/fuzz/fuzz_count_$target" --grow "$BUILD/fuzz/$target" \
+		"$folder/app/test/fuzz/fuzz_$target" \
 		"app/test/fuzz/corpus/$target" || failed=$((failed + 1))
 done
 [ "$failed" -eq 0 ] || die "$failed targets failed"

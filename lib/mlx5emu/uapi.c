@@ -18,11 +18,12 @@
 
 #define PAGE 4096u
 
-static const struct emu_method_table *const tables[] = {
+const struct emu_method_table *const emu_tables[] = {
 	&emu_device_table, &emu_pd_table, &emu_mr_table, &emu_dm_table, &emu_uar_table,
 	&emu_cq_table, &emu_wq_table, &emu_qp_table, &emu_flow_table, &emu_devx_table,
 	&emu_event_table, &emu_umem_table, &emu_matcher_table, &emu_qp_state_table,
 };
+const unsigned int emu_n_tables = EMU_COUNT(emu_tables);
 
 static int
 copy_user(struct iovec local, struct iovec remote, bool in)
@@ -216,11 +217,11 @@ set_attr(struct emu_call *call, struct ib_uverbs_attr *attr)
 static const struct emu_method *
 find_method(uint16_t object, uint16_t method)
 {
-	for (unsigned int t = 0; t < EMU_COUNT(tables); t++)
-		for (unsigned int i = 0; i < tables[t]->n_methods; i++)
-			if (tables[t]->methods[i].object == object &&
-			    tables[t]->methods[i].method == method)
-				return &tables[t]->methods[i];
+	for (unsigned int t = 0; t < emu_n_tables; t++)
+		for (unsigned int i = 0; i < emu_tables[t]->n_methods; i++)
+			if (emu_tables[t]->methods[i].object == object &&
+			    emu_tables[t]->methods[i].method == method)
+				return &emu_tables[t]->methods[i];
 	return NULL;
 }
 
@@ -477,9 +478,9 @@ emu_out_fd(const struct emu_call *call, uint16_t id, int fd)
 const struct emu_write *
 emu_write_find(uint32_t cmd)
 {
-	for (unsigned int t = 0; t < EMU_COUNT(tables); t++)
-		for (unsigned int i = 0; i < tables[t]->n_writes; i++)
-			if (tables[t]->writes[i].cmd == cmd)
-				return &tables[t]->writes[i];
+	for (unsigned int t = 0; t < emu_n_tables; t++)
+		for (unsigned int i = 0; i < emu_tables[t]->n_writes; i++)
+			if (emu_tables[t]->writes[i].cmd == cmd)
+				return &emu_tables[t]->writes[i];
 	return NULL;
 }

@@ -172,4 +172,8 @@ extern const struct emu_method_table emu_device_table, emu_pd_table, emu_mr_tabl
 	emu_uar_table, emu_cq_table, emu_wq_table, emu_qp_table, emu_flow_table, emu_devx_table,
 	emu_event_table, emu_umem_table, emu_matcher_table, emu_qp_state_table;
 
+/* All of them. */
+extern const struct emu_method_table *const emu_tables[];
+extern const unsigned int emu_n_tables;
+
 #endif

@@ -18,7 +18,7 @@
  * references must be consistent, and after the end nothing may be left.
  */
 #define MEMIC (128u * 1024)
-#define STEPS 64
+#define STEPS 256
 #define MAPS 8
 #define ROUND 16                /* WQEs of a queue that the engine does in a step */
 
@@ -194,33 +194,33 @@ write_memory(struct fuzz_in *in)
 static void
 step(struct fuzz_in *in)
 {
-	unsigned int what = fuzz_u8(in) % 16, slot = fuzz_u8(in);
+	unsigned int what = fuzz_u8(in) % IOCTL_STEPS, slot = fuzz_u8(in);
 	struct emu_file *file = process.files[slot % IOCTL_FILES];
 
 	switch (what) {
-	case 8:
+	case IOCTL_MEMORY:
 		write_memory(in);
 		break;
-	case 9:
+	case IOCTL_RUN:
 		run_dev(&process.card.devs[slot % CARD_DEVS]);
 		break;
-	case 10:
+	case IOCTL_OPEN:
 		open_file(slot % IOCTL_FILES, slot >> 4);
 		break;
-	case 11:
+	case IOCTL_CLOSE:
 		close_file(slot % IOCTL_FILES);
 		break;
-	case 12:
+	case IOCTL_MAP:
 		if (file != NULL)
 			map(file, in);
 		break;
-	case 13:
+	case IOCTL_UNMAP:
 		unmap(&maps[slot % MAPS], fuzz_u8(in), fuzz_u8(in));
 		break;
-	case 14:
+	case IOCTL_CLOSE_FD:
 		process_close_fd(&process, slot % IOCTL_FDS);
 		break;
-	case 15:
+	case IOCTL_RECEIVE:
 		receive(&process.card.devs[slot % CARD_DEVS], in);
 		break;
 	default:
@@ -271,6 +271,19 @@ lowest_fd(void)
 	fuzz_expect(fd >= 0, "no descriptor");
 	close(fd);
 	return fd;
+}
+
+/* To see what an input does: MEMIC_TRACE=/dev/stderr fuzz_ioctl INPUT */
+int
+LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	const char *trace = getenv("MEMIC_TRACE");
+
+	(void)argc;
+	(void)argv;
+	if (trace != NULL)
+		emu_trace_open(trace);
+	return 0;
 }
 
 int

@@ -145,7 +145,7 @@ step(struct fuzz_in *in)
 		m.rq_db = fuzz_u32(in);
 		break;
 	case 6:
-		m.cq_db[0] = fuzz_u32(in);
+		model_consume(&m, fuzz_u32(in));
 		break;
 	case 7:
 		m.cq_db[1] = fuzz_u32(in);

@@ -39,6 +39,39 @@ struct process {
 /* close(2) of one of them, with what the card's shim does then. */
 void process_close_fd(struct process *process, unsigned int i);
 
+/* A step of the input. */
+enum ioctl_step {
+	IOCTL_CALL = 0,         /* and all that are none of the others */
+	IOCTL_MEMORY = 8,
+	IOCTL_RUN = 9,
+	IOCTL_OPEN = 10,
+	IOCTL_CLOSE = 11,
+	IOCTL_MAP = 12,
+	IOCTL_UNMAP = 13,
+	IOCTL_CLOSE_FD = 14,
+	IOCTL_RECEIVE = 15,
+	IOCTL_STEPS = 16,
+};
+
+/* How an attribute of a call is given. */
+enum ioctl_how {
+	IOCTL_FITS = 0,
+	IOCTL_LENGTH = 2,       /* a length of its own */
+	IOCTL_ABSENT = 3,
+	IOCTL_RAW = 4,          /* all members of the attribute as they come */
+	IOCTL_NOWHERE = 5,      /* data at an address that is not there */
+	IOCTL_MASK = 7,         /* others are as IOCTL_FITS */
+};
+
+/* Most data of an attribute. */
+#define IOCTL_DATA_MAX 2048u
+
+/* The method and the write command of some bytes, and the byte of an object or method. */
+const struct emu_method *ioctl_method(uint8_t object, uint8_t method);
+uint32_t ioctl_write(uint8_t byte);
+uint8_t ioctl_method_byte(uint16_t id);
+uint8_t ioctl_write_byte(uint64_t cmd);
+
 /* Make the call that the input describes, on a file. */
 void ioctl_call(struct process *process, struct emu_file *file, struct fuzz_in *in);
 

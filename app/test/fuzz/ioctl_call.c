@@ -3,29 +3,12 @@
  */
 
 #include "ioctl.h"
-#include "verbs.h"
 
 /*
  * A call out of bytes. The method comes from the card's own tables and so do its
  * attributes; for each a byte says how it is given, and zero is the way that passes the
  * codec. So most calls get far, and every one of the codec's refusals is one byte away.
  */
-static const struct emu_method_table *const tables[] = {
-	&emu_device_table, &emu_pd_table, &emu_mr_table, &emu_dm_table, &emu_uar_table,
-	&emu_cq_table, &emu_wq_table, &emu_qp_table, &emu_flow_table, &emu_devx_table,
-	&emu_event_table,
-};
-
-enum how {
-	HOW_FITS = 0,
-	HOW_LENGTH = 2,         /* a length of its own */
-	HOW_ABSENT = 3,
-	HOW_RAW = 4,            /* all members of the attribute as they come */
-	HOW_NOWHERE = 5,        /* data at an address that is not there */
-	HOW_MASK = 7,           /* others are as HOW_FITS */
-};
-
-#define DATA_MAX 2048u
 #define MORE_ATTRS 3            /* beyond those of the method */
 #define MAX_ATTRS (EMU_MAX_ATTRS + MORE_ATTRS)
 
@@ -37,61 +20,14 @@ struct call {
 	unsigned int n;
 };
 
-/*
- * Numbers as the ABI has them, the driver's own marked by the highest bit of a byte, so
- * that inputs keep their meaning when the tables grow. Others choose one by its place.
- */
-static uint16_t
-number(uint8_t byte)
-{
-	return (byte & 0x7f) | (byte & 0x80 ? 1u << UVERBS_ID_NS_SHIFT : 0);
-}
-
-static const struct emu_method *
-choose_method(uint8_t object, uint8_t method)
-{
-	const struct emu_method *methods[256];
-	unsigned int n = 0;
-
-	for (unsigned int t = 0; t < EMU_COUNT(tables); t++) {
-		for (unsigned int i = 0; i < tables[t]->n_methods; i++) {
-			const struct emu_method *m = &tables[t]->methods[i];
-
-			if (m->object == number(object) && m->method == number(method))
-				return m;
-			fuzz_expect(n < EMU_COUNT(methods), "more methods than thought of");
-			methods[n++] = m;
-		}
-	}
-	return methods[(object + method) % n];
-}
-
-static uint32_t
-choose_write(uint8_t byte)
-{
-	uint32_t cmds[256], want;
-	unsigned int n = 0;
-
-	want = (byte & 0x7f) | (byte & 0x80 ? IB_USER_VERBS_CMD_FLAG_EXTENDED : 0);
-	for (unsigned int t = 0; t < EMU_COUNT(tables); t++) {
-		for (unsigned int i = 0; i < tables[t]->n_writes; i++) {
-			if (tables[t]->writes[i].cmd == want)
-				return want;
-			fuzz_expect(n < EMU_COUNT(cmds), "more commands than thought of");
-			cmds[n++] = tables[t]->writes[i].cmd;
-		}
-	}
-	return cmds[byte % n];
-}
-
 /* Input data of len bytes, where the codec looks for it. */
 static void
 put_data(struct call *c, struct ib_uverbs_attr *attr, size_t len)
 {
 	uint8_t *at;
 
-	if (len > DATA_MAX)
-		len = DATA_MAX;
+	if (len > IOCTL_DATA_MAX)
+		len = IOCTL_DATA_MAX;
 	attr->len = (uint16_t)len;
 	if (len <= sizeof(attr->data)) {
 		fuzz_bytes(c->in, &attr->data, len);
@@ -105,8 +41,8 @@ put_data(struct call *c, struct ib_uverbs_attr *attr, size_t len)
 static void
 put_room(struct ib_uverbs_attr *attr, size_t len)
 {
-	if (len > DATA_MAX)
-		len = DATA_MAX;
+	if (len > IOCTL_DATA_MAX)
+		len = IOCTL_DATA_MAX;
 	attr->len = (uint16_t)len;
 	attr->data = (uintptr_t)arena_take(len);
 }
@@ -128,7 +64,7 @@ put_fitting(struct call *c, const struct emu_attr_spec *spec, struct ib_uverbs_a
 		    c->method->method == UVERBS_METHOD_INVOKE_WRITE &&
 		    spec->id == UVERBS_ATTR_WRITE_CMD) {
 			attr->len = 8;
-			attr->data = choose_write(fuzz_u8(c->in));
+			attr->data = ioctl_write(fuzz_u8(c->in));
 			return;
 		}
 		put_data(c, attr, fitting(c, spec));
@@ -179,22 +115,22 @@ put_raw(struct call *c, uint16_t id)
 static void
 put_attr(struct call *c, const struct emu_attr_spec *spec)
 {
-	switch (fuzz_u8(c->in) & HOW_MASK) {
-	case HOW_ABSENT:
+	switch (fuzz_u8(c->in) & IOCTL_MASK) {
+	case IOCTL_ABSENT:
 		break;
-	case HOW_RAW:
+	case IOCTL_RAW:
 		put_raw(c, spec->id);
 		break;
-	case HOW_LENGTH:
+	case IOCTL_LENGTH:
 		if (spec->kind == EMU_ATTR_OUT)
 			put_room(next_attr(c, spec->id), fuzz_u16(c->in));
 		else
 			put_data(c, next_attr(c, spec->id), fuzz_u16(c->in));
 		break;
-	case HOW_NOWHERE: {
+	case IOCTL_NOWHERE: {
 		struct ib_uverbs_attr *attr = next_attr(c, spec->id);
 
-		attr->len = (uint16_t)(fuzz_u16(c->in) % DATA_MAX);
+		attr->len = (uint16_t)(fuzz_u16(c->in) % IOCTL_DATA_MAX);
 		attr->data = ARENA_AT - 8;
 		break;
 	}
@@ -268,7 +204,7 @@ ioctl_call(struct process *process, struct emu_file *file, struct fuzz_in *in)
 	uint8_t object = fuzz_u8(in);
 
 	arena_call_begin();
-	c.method = choose_method(object, fuzz_u8(in));
+	c.method = ioctl_method(object, fuzz_u8(in));
 	c.hdr = (void *)arena_take(sizeof(*c.hdr) + MAX_ATTRS * sizeof(c.hdr->attrs[0]));
 	memset(c.hdr, 0, sizeof(*c.hdr));
 	for (unsigned int i = 0; i < c.method->n; i++)

@@ -5,7 +5,8 @@
 
 With --runs the same inputs are tried each time (fixed seed); with --seconds it goes on
 until then. An input that fails is kept in the current folder and printed as text that
-can be fed to the program again.
+can be fed to the program again. With --must-fail the program has a mistake in it, and
+some input must show it.
 """
 
 import argparse
@@ -31,6 +32,9 @@ def arguments():
     limit.add_argument("--seconds", type=int, help="time to spend")
     parser.add_argument("--grow", metavar="FOLDER",
                         help="start from what is there, too, and keep inputs that reach new code")
+    parser.add_argument("--count", metavar="PROGRAM",
+                        help="the target once more, to count what the inputs reach")
+    parser.add_argument("--must-fail", action="store_true", help="the target has a mistake")
     parser.add_argument("program")
     parser.add_argument("corpus")
     return parser.parse_args()
@@ -40,7 +44,7 @@ def command(args, folder):
     limit = [f"-runs={args.runs}", f"-seed={SEED}"] if args.runs else \
         [f"-max_total_time={args.seconds}"]
     corpora = [args.grow or folder, args.corpus]
-    return [args.program, *limit, "-max_len=4096", "-timeout=20", "-rss_limit_mb=2048",
+    return [args.program, *limit, "-max_len=16384", "-timeout=20", "-rss_limit_mb=2048",
             "-print_final_stats=1", f"-artifact_prefix={folder}/crash/", *corpora]
 
 
@@ -53,20 +57,42 @@ def show_artifacts(folder):
         print(f"{name} (in {os.getcwd()}), base64: {base64.b64encode(data).decode()}")
 
 
-def summary(name, text):
-    """Executions, and edges that some input went over.
+def run(command_line):
+    return subprocess.run(command_line, env={**os.environ, **SANITIZERS},
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace", check=False)
 
-    Counted over all that is linked in: also what a target has no way to reach, and the
-    branches that the sanitizers add.
-    """
-    counters = sum(int(n) for n in re.findall(r"\((\d+) inline 8-bit counters\)", text))
-    runs = re.findall(r"^stat::number_of_executed_units:\s+(\d+)", text, re.M)
-    edges = re.findall(r"cov: (\d+)", text)
-    if not runs or not edges or counters == 0:
-        return None
-    covered = int(edges[-1])
-    return (f"fuzz {name}: {runs[-1]} executions, {covered} of {counters} edges "
-            f"({100 * covered // counters} %)")
+
+def executions(text):
+    found = re.search(r"^stat::number_of_executed_units:\s+(\d+)", text, re.M)
+    return int(found[1]) if found else 0
+
+
+def edges(program, corpora):
+    """Edges of the code the target is meant for: all, and those some input went over."""
+    result = run([program, "-runs=0", *corpora])
+    counters = sum(int(n) for n in re.findall(r"\((\d+) inline 8-bit counters\)", result.stdout))
+    covered = re.findall(r"INITED cov: (\d+)", result.stdout)
+    if result.returncode != 0 or counters == 0 or not covered:
+        sys.exit(f"{program}: failed with status {result.returncode}\n{result.stdout[-2000:]}")
+    return counters, int(covered[-1])
+
+
+def report(args, folder, name, text):
+    line = f"fuzz {name}: {executions(text)} executions"
+    if args.count:
+        counters, covered = edges(args.count, [args.grow or folder, args.corpus])
+        line += f", {covered} of {counters} edges ({100 * covered // counters} %)"
+    print(line)
+
+
+def check_failure(name, result, artifacts):
+    """What a target with a mistake in it must come to."""
+    found = re.search(r"not true: .*|ERROR: AddressSanitizer: .*|runtime error: .*", result.stdout)
+    if result.returncode == 0 or not found or not os.listdir(artifacts):
+        print(result.stdout[-20000:])
+        sys.exit(f"{name}: the mistake was not found, status {result.returncode}")
+    print(f"fuzz {name}: found: {found[0]}")
 
 
 def main():
@@ -75,16 +101,17 @@ def main():
     if not os.listdir(args.corpus):
         sys.exit(f"{name}: no corpus in '{args.corpus}'")
     with tempfile.TemporaryDirectory() as folder:
-        os.mkdir(os.path.join(folder, "crash"))
-        result = subprocess.run(command(args, folder), env={**os.environ, **SANITIZERS},
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                text=True, errors="replace", check=False)
-        line = summary(name, result.stdout)
-        if result.returncode != 0 or line is None:
+        artifacts = os.path.join(folder, "crash")
+        os.mkdir(artifacts)
+        result = run(command(args, folder))
+        if args.must_fail:
+            check_failure(name, result, artifacts)
+        elif result.returncode != 0 or executions(result.stdout) == 0:
             print(result.stdout[-20000:])
-            show_artifacts(os.path.join(folder, "crash"))
+            show_artifacts(artifacts)
             sys.exit(f"{name}: failed with status {result.returncode}")
-        print(line)
+        else:
+            report(args, folder, name, result.stdout)
 
 
 if __name__ == "__main__":

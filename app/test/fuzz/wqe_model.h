@@ -36,6 +36,7 @@ struct model {
 	struct emu_flow flow;
 	uint32_t cq_db[2], sq_db, rq_db;
 	uint32_t seen_pi;       /* CQEs looked at so far */
+	bool lossy;             /* the CQ may write over what was not looked at */
 	struct model_side send, receive;
 	uint64_t offered;       /* frames brought to the port */
 	uint64_t events;
@@ -46,6 +47,8 @@ void model_fini(struct model *m);
 
 /* One round of the engine. */
 void model_run(struct model *m, unsigned int budget);
+/* Write the consumer index, as it lies in the doorbell record. */
+void model_consume(struct model *m, uint32_t record);
 /* Rounds until there is no more work: it must end. */
 void model_drain(struct model *m, unsigned int budget);
 /* A frame comes from the wire. */
