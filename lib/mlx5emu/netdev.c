@@ -20,6 +20,7 @@
 #include "eswitch.h"
 #include "event.h"
 #include "netdev.h"
+#include "uapi.h"
 
 /*
  * MTUs of mlx5 netdevs: ETH_MIN_MTU, and MLX5E_SW2HW_MTU() of the port's largest, 10000;
@@ -175,8 +176,9 @@ representor_lacks(uint32_t cmd)
 static bool
 ethtool(const struct emu_dev *dev, void *data, int *err)
 {
-	uint32_t cmd = *(const uint32_t *)data;
+	uint32_t cmd;
 
+	memcpy(&cmd, data, sizeof(cmd));
 	if (dev->device != NULL && representor_lacks(cmd)) {
 		*err = -EOPNOTSUPP;
 		return true;
@@ -265,23 +267,25 @@ dev_of_name(const char *name)
 bool
 emu_netdev_ioctl(int fd, unsigned long request, void *arg, int *ret)
 {
-	struct ifreq *req = arg;
 	struct emu_dev *dev;
+	struct ifreq req;
 	int err = 0;
 	bool ours;
 
 	if (request != SIOCETHTOOL && request != SIOCSIFMTU && request != SIOCSIFFLAGS)
 		return false;
-	/* what has no address the kernel answers with EFAULT */
-	dev = req == NULL ? NULL : dev_of_name(req->ifr_name);
-	if (dev == NULL || (request == SIOCETHTOOL && req->ifr_data == NULL))
+	/* what is not there the kernel answers with EFAULT; it may lie at any address */
+	if (emu_copy_from_user(&req, (uintptr_t)arg, sizeof(req)) != 0)
+		return false;
+	dev = dev_of_name(req.ifr_name);
+	if (dev == NULL || (request == SIOCETHTOOL && req.ifr_data == NULL))
 		return false;
 	if (request != SIOCETHTOOL) {
-		*ret = set_netdev(dev, fd, request, req);
+		*ret = set_netdev(dev, fd, request, &req);
 		return true;
 	}
 	emu_lock();
-	ours = ethtool(dev, req->ifr_data, &err);
+	ours = ethtool(dev, req.ifr_data, &err);
 	emu_unlock();
 	if (!ours)
 		return false;
