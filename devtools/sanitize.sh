@@ -35,22 +35,22 @@ run_tests() {
 }
 
 # Run with a runtime preloaded, as the programs under the emulator are the distribution's.
+# Arguments: the runtime, a library to preload before it or nothing, and the command.
 preloaded() {
 	local runtime
 	runtime=$(gcc -print-file-name="$1")
-	shift
-	LD_PRELOAD=$runtime "$@"
+	LD_PRELOAD=${2:+$2:}$runtime "${@:3}"
 }
 
 asan() {
 	local folder=$BUILD/asan
 
 	build_sanitized "$folder" address,undefined
-	export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1:suppressions=$PWD/devtools/ubsan.supp"
+	export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1"
 	ASAN_OPTIONS=detect_leaks=1 run_tests "$folder" asan-unit --suite unit
 	# EAL and the PMD leave memory to the end of the process, python as well; and freed
 	# memory is kept for less long, as tests look at how much a process has.
-	ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=1 preloaded libasan.so \
+	ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=1 preloaded libasan.so "" \
 		run_tests "$folder" asan-e2e --suite emu --suite e2e
 }
 
@@ -58,15 +58,16 @@ asan() {
 TSAN_E2E=('forward host dv_flow_en=0' 'forward host dv_flow_en=1'
 	'forward dv_flow_en=0 mkey=klm queues=4' 'forward dv_flow_en=1 mkey=klm queues=4'
 	'forward dv_flow_en=1 mkey=ksm queues=1' 'pool quit_under_traffic' 'pool stop_start'
-	'pool close_port')
+	'pool close_port' 'mempool-policy dv_flow_en=0' 'mempool-policy dv_flow_en=1')
 
 tsan() {
-	local folder=$BUILD/tsan
+	local folder=$BUILD/tsan eal=$BUILD/tsan/app/test/tsan/libtsan_eal.so
 
 	build_sanitized "$folder" thread
-	export TSAN_OPTIONS="suppressions=$PWD/devtools/tsan.supp"
-	run_tests "$folder" tsan-unit --suite unit
-	preloaded libtsan.so run_tests "$folder" tsan-e2e "${TSAN_E2E[@]}"
+	preloaded libtsan.so "$eal" run_tests "$folder" tsan-unit --suite unit
+	preloaded libtsan.so "$eal" run_tests "$folder" tsan-e2e "${TSAN_E2E[@]}"
+	# whether the sanitizer, told all this, sees a race
+	preloaded libtsan.so "$eal" run_tests "$folder" tsan-control --suite tsan
 }
 
 valgrind() {

@@ -81,6 +81,12 @@ def lcores(count):
     return "--lcores=" + ",".join(f"{lcore}@({cpus})" for lcore in range(count))
 
 
+def add_preload(env, library):
+    """Preload a library after those that are there, as a sanitizer's must come first."""
+    before = env.get("LD_PRELOAD")
+    env["LD_PRELOAD"] = f"{before}:{library}" if before else library
+
+
 class Telemetry:
     """Client of one DPDK process' telemetry socket."""
 

@@ -7,8 +7,8 @@ import os
 import re
 import signal
 
-from harness import (PCI_DEVICE, Failure, Program, Skip, Telemetry, check_card, expect,
-                     expect_output, main, plugin_arguments)
+from harness import (PCI_DEVICE, Failure, Program, Skip, Telemetry, add_preload, check_card,
+                     expect, expect_output, main, plugin_arguments)
 
 FRAMES = 5000
 OPS = "--mbuf-pool-ops-name=mlx5_memic"
@@ -125,7 +125,8 @@ def plugin_in_static(build):
 
 def other_release(build, wrong):
     """Case 38: DPDK of another ABI in the process."""
-    env = dict(os.environ, LD_PRELOAD=os.path.join(build.folder, "app/test/e2e", wrong))
+    env = dict(os.environ)
+    add_preload(env, os.path.join(build.folder, "app/test/e2e", wrong))
     path = os.path.join(build.folder, "app/test/e2e/e2e_bare")
     with Program(build, [path, build.plugin], env=env) as program:
         expect(program.wait_exit() == 0, f"status {program.status}")

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-from harness import Failure, Skip, expect, main
+from harness import Failure, Skip, add_preload, expect, main
 
 NOBODY = 65534
 
@@ -119,17 +119,23 @@ def environment_of(text):
 
 
 def environment(build):
-    before = {"PATH": os.environ["PATH"], "LD_PRELOAD": "", "ODD NAME": "a\nb", "HOME": "/nowhere"}
+    # empty, unless a sanitizer's runtime has to be there
+    runtime = os.environ.get("LD_PRELOAD", "")
+    before = {"PATH": os.environ["PATH"], "LD_PRELOAD": runtime, "ODD NAME": "a\nb",
+              "HOME": "/nowhere"}
     result = run(build, "--", "env", "-0", env=before)
     expect_status(result, 0)
     after = environment_of(result.stdout)
-    expect(after["LD_PRELOAD"] == build.preload, f"LD_PRELOAD={after['LD_PRELOAD']}")
+    expect(after["LD_PRELOAD"] == f"{runtime}:{build.preload}".lstrip(":"),
+           f"LD_PRELOAD={after['LD_PRELOAD']}")
     expect(set(after) - set(before) == OURS - {"LD_PRELOAD"}, f"new: {set(after) - set(before)}")
     for name in set(before) - OURS:
         expect(after[name] == before[name], f"{name} changed to {after[name]!r}")
     libc = "libdl.so.2"
-    result = run(build, "--", "env", "-0", env=dict(before, LD_PRELOAD=libc))
-    expect(environment_of(result.stdout)["LD_PRELOAD"] == f"{libc}:{build.preload}",
+    env = dict(before)
+    add_preload(env, libc)
+    result = run(build, "--", "env", "-0", env=env)
+    expect(environment_of(result.stdout)["LD_PRELOAD"] == f"{env['LD_PRELOAD']}:{build.preload}",
            "an LD_PRELOAD that was there is gone")
 
 

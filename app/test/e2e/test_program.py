@@ -5,8 +5,8 @@
 
 import os
 
-from harness import (PCI_DEVICE, Program, check_card, check_wire, expect, expect_output, lcores,
-                     main, plugin_arguments)
+from harness import (PCI_DEVICE, Program, add_preload, check_card, check_wire, expect,
+                     expect_output, lcores, main, plugin_arguments)
 
 FRAMES = 20000
 
@@ -16,7 +16,7 @@ def run(build, mode, frames=FRAMES, memic="2M", sabotage=None):
     env = dict(os.environ)
     if sabotage:
         env["E2E_SABOTAGE"] = sabotage
-        env["LD_PRELOAD"] = os.path.join(build.folder, "app/test/e2e/libe2e_sabotage.so")
+        add_preload(env, os.path.join(build.folder, "app/test/e2e/libe2e_sabotage.so"))
     command = [os.path.join(build.folder, "app/test/e2e/e2e_fwd"), "--no-huge", "-m", "128",
                lcores(1), "-a", PCI_DEVICE, *plugin_arguments(build.plugin, env),
                "--", mode, str(frames)]

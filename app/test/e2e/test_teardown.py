@@ -7,8 +7,8 @@ import os
 import re
 import signal
 
-from harness import (FITTING, PCI_DEVICE, Program, Testpmd, check_card, check_wire, device_pools,
-                     expect, expect_output, lcores, main, plugin_arguments)
+from harness import (FITTING, PCI_DEVICE, Program, Testpmd, add_preload, check_card, check_wire,
+                     device_pools, expect, expect_output, lcores, main, plugin_arguments)
 
 FRAMES = 5000
 # far more than are forwarded before the end
@@ -20,7 +20,7 @@ def run(build, mode, frames=FRAMES, wire=None, memic="256K", fail=None, faults=(
     env = dict(os.environ)
     if fail:
         env["E2E_FAIL"] = fail
-        env["LD_PRELOAD"] = os.path.join(build.folder, "app/test/e2e/libe2e_fail.so")
+        add_preload(env, os.path.join(build.folder, "app/test/e2e/libe2e_fail.so"))
     command = [os.path.join(build.folder, "app/test/e2e/e2e_fwd"), "--no-huge", "-m", "128",
                lcores(1), "-a", PCI_DEVICE, *plugin_arguments(build.plugin, env),
                "--", mode, str(frames)]

@@ -13,7 +13,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
 import harness  # noqa: E402
-from harness import expect  # noqa: E402
+from harness import add_preload, expect  # noqa: E402
 
 DPDK_TEST = "/usr/bin/dpdk-test"
 CONTROL = "ring_mp_mc"
@@ -54,7 +54,7 @@ class Run:
         env = dict(os.environ, DPDK_TEST=test, MLX5_MEMIC=rules)
         env.update({f"PEERS_{key.upper()}": value for key, value in peers.items()})
         # the preload library of the card is put in front of ours
-        env["LD_PRELOAD"] = os.path.join(build.folder, "app/test/peers/libpeers_pools.so")
+        add_preload(env, os.path.join(build.folder, "app/test/peers/libpeers_pools.so"))
         command = [DPDK_TEST, "--no-huge", "-m", "512", harness.lcores(2), "-a",
                    harness.PCI_DEVICE, "--no-telemetry", "--log-level=mempool.mlx5_memic:debug",
                    f"--mbuf-pool-ops-name={ops}", *harness.plugin_arguments(build.plugin, env)]
