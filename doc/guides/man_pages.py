@@ -25,6 +25,11 @@ PAGES = {
         "memic_dm_type": "type of an allocation",
         "memic_dm_verbs": "verbs object of an allocation",
     }),
+    "memic_dm_share": (3, {
+        "memic_dm_share": "what another process needs to map device memory",
+        "memic_map_share": "map device memory once more",
+        "memic_dm_map_at": "have device memory at an address of one's choice",
+    }),
     "memic_dm_type_name": (3, {
         "memic_dm_type_name": "name of a type of device memory",
         "memic_dm_type_is_packet_memory": "whether packets can be in a type of device memory",

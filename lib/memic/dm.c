@@ -91,6 +91,7 @@ dm_map(struct memic_dm *dm)
 	if (view.buf == NULL)
 		return EIO;
 	dm->addr = view.buf;
+	dm->view = view.buf;
 	start = (uintptr_t)view.buf & (page_size() - 1);
 	return start + dm->size <= mapped_bytes(dm) ? 0 : EFAULT;
 }
@@ -150,9 +151,11 @@ dm_release(struct memic_dm *dm)
 	if (err != 0 && err != EIO)
 		return err;
 	/* libmlx5 unmaps only after a free that the kernel confirmed */
-	if (err == EIO && dm->addr != NULL)
-		munmap((void *)((uintptr_t)dm->addr & ~(uintptr_t)(page_size() - 1)),
+	if (err == EIO && dm->view != NULL)
+		munmap((void *)((uintptr_t)dm->view & ~(uintptr_t)(page_size() - 1)),
 		       mapped_bytes(dm));
+	if (dm->map != NULL)
+		munmap(dm->map, mapped_bytes(dm));
 	atomic_fetch_sub(&dm->dev->dms, 1);
 	free(dm);
 	return 0;

@@ -239,6 +239,49 @@ enum memic_dm_type memic_dm_type(const struct memic_dm *dm);
  */
 struct ibv_dm *memic_dm_verbs(const struct memic_dm *dm);
 
+/* ---- in other processes, or elsewhere in this one ---- */
+
+/** What it takes to map an allocation. */
+struct memic_dm_share {
+	int fd;          /**< The device's open file; another process gets it over a socket. */
+	uint64_t offset; /**< Where in that file, for mmap(2). */
+	size_t start;    /**< Offset of the first byte of the allocation in the mapping. */
+	size_t bytes;    /**< Length of the mapping: the kernel takes no other. */
+};
+
+/**
+ * Find out how an allocation can be mapped once more.
+ *
+ * @param dm a MEMIC allocation.
+ * @param[out] share valid as long as the allocation; the descriptor stays the library's.
+ * @return 0; -EOPNOTSUPP (no packet memory), otherwise what the kernel's query gave: one
+ *         older than linux 5.13 does not have it.
+ */
+int memic_dm_share(const struct memic_dm *dm, struct memic_dm_share *share);
+
+/**
+ * Map an allocation, in this process or in one that was handed its descriptor. The kernel
+ * keeps the memory until the last mapping goes; release with munmap(2).
+ *
+ * @param share as memic_dm_share() gave it, with a descriptor of the calling process.
+ * @param addr page at which it must be, or NULL for any. Nothing is mapped over.
+ * @param[out] map start of the mapping.
+ * @return 0; -EEXIST (something else is mapped there), otherwise what mmap(2) gave.
+ */
+int memic_map_share(const struct memic_dm_share *share, void *addr, void **map);
+
+/**
+ * Have an allocation at an address of the caller's choice, so that other processes can
+ * have it there, too. memic_dm_addr() gives the new address from then on; the mapping that
+ * libmlx5 made stays as it is. Once, and before keys are made.
+ *
+ * @param dm a MEMIC allocation.
+ * @param addr start of a page where nothing is mapped.
+ * @return 0; -EEXIST (something is mapped there), -EBUSY (keys live, or called before), or
+ *         as memic_dm_share().
+ */
+int memic_dm_map_at(struct memic_dm *dm, void *addr);
+
 /* ---- keys ---- */
 
 /**

@@ -31,6 +31,8 @@ struct memic_dm {
 	struct memic_device *dev;
 	struct ibv_dm *ibdm;
 	void *addr;
+	void *view;    /* where libmlx5 mapped it; addr unless it was mapped again */
+	void *map;     /* second mapping, or NULL */
 	size_t length; /* as asked for */
 	size_t size;   /* as allocated: length rounded up to MEMIC_UNIT */
 	enum memic_dm_type type;
