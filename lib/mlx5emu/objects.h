@@ -22,6 +22,7 @@
 #include "pin.h"
 
 struct emu_obj;
+struct emu_peer;
 
 struct emu_class {
 	uint16_t type;          /* UVERBS_OBJECT_* or MLX5_IB_OBJECT_* */
@@ -55,6 +56,7 @@ struct emu_file {
 	struct emu_dev *dev;
 	dev_t st_dev;           /* identity of the memfd behind the descriptors */
 	ino_t st_ino;
+	struct emu_peer *peer;  /* who opened it, if not this process; see share.h */
 	bool fds_open;          /* a descriptor of it is still there */
 	unsigned int vmas;      /* mappings hold the file, as in the kernel */
 	bool has_context;

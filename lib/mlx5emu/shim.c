@@ -31,6 +31,7 @@
 #include "netdev.h"
 #include "nldev.h"
 #include "rtnl.h"
+#include "share.h"
 #include "shim.h"
 #include "uapi.h"
 
@@ -69,6 +70,15 @@ real_fstat(int fd, struct stat *st)
 	return syscall(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH);
 }
 
+/* Call under the lock. */
+static struct emu_file *
+file_of_stat(int fd, const struct stat *st)
+{
+	struct emu_file *file = emu_file_find(st->st_dev, st->st_ino);
+
+	return file != NULL ? file : emu_share_file(fd, st);
+}
+
 struct emu_file *
 emu_file_of_fd(int fd)
 {
@@ -77,7 +87,7 @@ emu_file_of_fd(int fd)
 	bool found = real_fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 
 	errno = saved;
-	return found ? emu_file_find(st.st_dev, st.st_ino) : NULL;
+	return found ? file_of_stat(fd, &st) : NULL;
 }
 
 static void
@@ -101,10 +111,12 @@ open_node(struct emu_dev *dev, int flags)
 		errno = ENOENT; /* cdev_device_del() took the node away */
 		return -1;
 	}
-	fd = memfd_create("mlx5emu-uverbs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
+	fd = memfd_create("mlx5emu-uverbs",
+			  MFD_ALLOW_SEALING | (flags & O_CLOEXEC ? MFD_CLOEXEC : 0));
 	if (fd < 0)
 		return -1;
 	emu_lock();
+	emu_share_tag(fd, dev);
 	if (real_fstat(fd, &st) == 0)
 		file = emu_file_new(dev, st.st_dev, st.st_ino);
 	emu_trace("%s: open -> fd %d", dev->name, fd);
@@ -191,7 +203,7 @@ do_fstat(int fd, struct stat *st)
 	if (ret != 0 || emu_dev_count == 0 || !S_ISREG(st->st_mode))
 		return ret;
 	emu_lock();
-	file = emu_file_find(st->st_dev, st->st_ino);
+	file = file_of_stat(fd, st);
 	if (file != NULL)
 		show_as_node(st, file->dev);
 	emu_unlock();
@@ -311,7 +323,7 @@ ioctl(int fd, unsigned long request, ...)
 	struct emu_file *file = NULL;
 	va_list ap;
 	void *arg;
-	int err;
+	int err = 0;
 
 	va_start(ap, request);
 	arg = va_arg(ap, void *);
@@ -326,7 +338,8 @@ ioctl(int fd, unsigned long request, ...)
 		return syscall(SYS_ioctl, fd, request, arg);
 	emu_lock();
 	file = emu_file_of_fd(fd);
-	err = file == NULL ? 0 : emu_uapi_ioctl(file, arg);
+	if (file != NULL)
+		err = file->peer != NULL ? emu_share_refuse_ioctl() : emu_uapi_ioctl(file, arg);
 	emu_unlock();
 	if (file == NULL)
 		return syscall(SYS_ioctl, fd, request, arg);

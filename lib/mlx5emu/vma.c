@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "emu.h"
+#include "share.h"
 #include "trap.h"
 #include "vma.h"
 
@@ -142,43 +143,69 @@ tell_trap(void)
 	emu_trap_set(ranges, n);
 }
 
-void *
-emu_vma_map(struct emu_file *file, void *addr, size_t len, int prot, int flags, uint64_t offset)
+int
+emu_vma_entry(const struct emu_file *file, uint64_t offset, size_t len, int prot, int flags,
+	      struct emu_mmap_entry **entry)
 {
-	struct emu_mmap_entry *entry = entry_at(file, offset);
+	*entry = entry_at(file, offset);
+	if (file->dev->removed)
+		return -EIO; /* ib_uverbs_get_ucontext_file() */
+	/* rdma_user_mmap_pre(): shared, and exactly the entry's size */
+	if (*entry == NULL || offset % PAGE != 0 || !(flags & MAP_SHARED) ||
+	    page_up(len) != (*entry)->len || (prot & PROT_EXEC))
+		return -EINVAL;
+	return 0;
+}
+
+static void *
+entry_map(struct emu_mmap_entry *entry, void *addr, int prot, int flags)
+{
 	void *va;
 
-	/* rdma_user_mmap_pre(): shared, and exactly the entry's size */
-	len = page_up(len);
-	if (file->dev->removed) {
-		errno = EIO; /* ib_uverbs_get_ucontext_file() */
-		return MAP_FAILED;
-	}
-	if (entry == NULL || offset % PAGE != 0 || !(flags & MAP_SHARED) || len != entry->len ||
-	    (prot & PROT_EXEC)) {
-		emu_trace("%s: mmap offset 0x%llx len %zu refused", file->dev->name,
-			  (unsigned long long)offset, len);
-		errno = EINVAL;
-		return MAP_FAILED;
-	}
 	if (flags & MAP_FIXED)
-		emu_pin_going((uintptr_t)addr, len);
+		emu_pin_going((uintptr_t)addr, entry->len);
 	emu_pin_hold(false);
-	va = (void *)syscall(SYS_mmap, addr, len, prot, flags, entry->fd, entry->fd_off);
+	va = (void *)syscall(SYS_mmap, addr, entry->len, prot, flags, entry->fd, entry->fd_off);
 	emu_pin_settle(va != MAP_FAILED);
 	if (va == MAP_FAILED)
 		return va;
 	if (flags & MAP_FIXED)
-		emu_vma_unmapped((uintptr_t)va, len);
-	if (vma_add(entry, (uintptr_t)va, (uintptr_t)va + len) != 0) {
-		syscall(SYS_munmap, va, len);
+		emu_vma_unmapped((uintptr_t)va, entry->len);
+	if (vma_add(entry, (uintptr_t)va, (uintptr_t)va + entry->len) != 0) {
+		syscall(SYS_munmap, va, entry->len);
 		errno = ENOMEM;
 		return MAP_FAILED;
 	}
 	if (entry->device_memory)
-		emu_trap_start(file->dev);
+		emu_trap_start(entry->file->dev);
 	tell_trap();
-	emu_trace("%s: mmap index 0x%x len %zu -> %p", file->dev->name, entry->index, len, va);
+	emu_trace("%s: mmap index 0x%x len %zu -> %p", entry->file->dev->name, entry->index,
+		  entry->len, va);
+	return va;
+}
+
+void *
+emu_vma_map(struct emu_file *file, void *addr, size_t len, int prot, int flags, uint64_t offset)
+{
+	struct emu_mmap_entry *entry;
+	void *va;
+	int err;
+
+	if (file->peer != NULL)
+		err = emu_share_ask(file, offset, len, prot, flags, &entry);
+	else
+		err = emu_vma_entry(file, offset, len, prot, flags, &entry);
+	if (err != 0) {
+		emu_trace("%s: mmap offset 0x%llx len %zu refused", file->dev->name,
+			  (unsigned long long)offset, len);
+		errno = -err;
+		return MAP_FAILED;
+	}
+	va = entry_map(entry, addr, prot, flags);
+	err = errno;
+	if (file->peer != NULL)
+		emu_mmap_entry_put(entry); /* the mapping holds it, if it was made */
+	errno = err;
 	return va;
 }
 
@@ -279,6 +306,7 @@ emu_vma_disassociate(struct emu_file *file)
 				abort();
 	}
 	syscall(SYS_close, fd);
+	emu_share_disassociate(file);
 	tell_trap();
 }
 

@@ -45,6 +45,9 @@ void emu_mmap_entry_put(struct emu_mmap_entry *entry);
 /* Byte offset for mmap(2) of an entry, as mlx5_entry_to_mmap_offset(). */
 uint64_t emu_mmap_entry_offset(const struct emu_mmap_entry *entry);
 
+/* Entry that mmap(2) of a file would map: 0, or the refusal. */
+int emu_vma_entry(const struct emu_file *file, uint64_t offset, size_t len, int prot, int flags,
+		  struct emu_mmap_entry **entry);
 /* mmap(2) of a file: the address, or MAP_FAILED with errno. */
 void *emu_vma_map(struct emu_file *file, void *addr, size_t len, int prot, int flags,
 		  uint64_t offset);
