@@ -27,7 +27,7 @@ emu_trace_open(const char *path)
 	if (strcmp(path, "-") == 0) {
 		f = stderr;
 	} else {
-		f = fopen(path, "we");
+		f = fopen(path, "ae"); /* whoever shares the run writes there, too */
 		if (f == NULL) {
 			fprintf(stderr, "mlx5emu: cannot write the trace %s: %s\n", path,
 				strerror(errno));
