@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <rte_common.h>
 #include <rte_errno.h>
@@ -98,9 +97,7 @@ fill(const struct mpm_pool *p, struct rte_pmd_mlx5_memic_stats *s)
 	s->host_gets = where.got_host;
 	s->device_bytes = (uint64_t)p->slots * p->stride;
 	s->host_bytes = (uint64_t)s->host_slots * p->stride;
-	/* a region is known to the process that made it */
-	if (p->region != NULL && p->owner == getpid())
-		strlcpy(s->device, p->region->nic->name, sizeof(s->device));
+	strlcpy(s->device, p->device, sizeof(s->device));
 }
 
 EXPORT int

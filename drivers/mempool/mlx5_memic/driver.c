@@ -14,7 +14,9 @@
 #include "hooks.h"
 #include "log.h"
 #include "ops.h"
+#include "pin.h"
 #include "pool.h"
+#include "process.h"
 #include "region.h"
 #include "telemetry.h"
 #include "vdev.h"
@@ -81,7 +83,9 @@ RTE_INIT(mpm_driver_init)
 	mpm_config_init();
 	if (mpm_ops_register() != 0)
 		return;
+	mpm_pin_callbacks();
 	mpm_vdev_init();
+	mpm_process_init();
 	mpm_telemetry_init();
 	mpm_hooks_install();
 	if (atexit(at_exit) != 0)

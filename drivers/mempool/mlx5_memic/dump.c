@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include <memic.h>
 
@@ -28,9 +27,11 @@ dump(FILE *f, const struct mpm_pool *p)
 	fprintf(f, "mempool <%s>@%p, ops " MPM_OPS_NAME "\n", p->mp->name, (void *)p->mp);
 	if (p->rule.origin[0] != '\0')
 		fprintf(f, "  rule=%s\n", p->rule.origin);
-	if (p->region != NULL && p->owner == getpid())
+	if (p->region != NULL && mpm_pool_mine(p))
 		fprintf(f, "  device=%s\n  address=%s\n  mkey=%s\n", p->region->nic->name,
 			p->region->nic->address, memic_mkey_mode_name(p->region->mode));
+	else if (p->device[0] != '\0')
+		fprintf(f, "  device=%s\n", p->device);
 	if (p->reason[0] != '\0')
 		fprintf(f, "  reason=%s\n", p->reason);
 	for (i = 0; i < n; i++)

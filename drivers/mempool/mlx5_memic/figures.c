@@ -2,8 +2,6 @@
  * Copyright(c) 2026 The dpdk-memic authors
  */
 
-#include <unistd.h>
-
 #include <rte_common.h>
 #include <rte_debug.h>
 
@@ -62,7 +60,7 @@ mpm_figures(const struct mpm_pool *p, struct mpm_figure *figures)
 	add(&list, "pinned", p->state == MPM_PINNED);
 	add(&list, "repinned", p->repinned);
 	/* a region is known to the process that made it */
-	if (p->region != NULL && p->owner == getpid()) {
+	if (p->region != NULL && mpm_pool_mine(p)) {
 		add(&list, "region_bytes", p->region->len);
 		add(&list, "region_used_bytes", p->region->used);
 		add(&list, "region_quarantined_bytes", p->region->quarantined);

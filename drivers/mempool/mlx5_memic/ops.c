@@ -11,6 +11,7 @@
 #include "ops.h"
 #include "pin.h"
 #include "pool.h"
+#include "process.h"
 
 /* ---- lcores with a cache ---- */
 
@@ -79,8 +80,9 @@ cache_get(struct mpm_pool *p, struct mpm_cache *c, void **objs, unsigned int n)
 static __rte_noinline int
 shared_get(struct mpm_pool *p, void **objs, unsigned int n)
 {
-	if (unlikely(__atomic_load_n(&p->state, __ATOMIC_ACQUIRE) > MPM_PINNED))
-		mpm_pin_first_get(p->mp, p);
+	if (unlikely(__atomic_load_n(&p->state, __ATOMIC_ACQUIRE) > MPM_PINNED) &&
+	    mpm_pin_first_get(p->mp, p) != 0)
+		return -ENOBUFS;
 	return mpm_store_get(&p->store, objs, n);
 }
 
@@ -120,7 +122,7 @@ enqueue(struct rte_mempool *mp, void * const *objs, unsigned int n)
 	struct mpm_pool *p = mp->pool_data;
 	struct mpm_cache *c;
 
-	if (unlikely(!mpm_pool_valid(p)))
+	if (unlikely(!mpm_pool_valid(p)) && !mpm_process_admits(mp))
 		return -EINVAL;
 	c = mpm_cache_mine(&p->caches);
 	if (unlikely(c == NULL))
@@ -154,7 +156,7 @@ dequeue(struct rte_mempool *mp, void **objs, unsigned int n)
 	struct mpm_pool *p = mp->pool_data;
 	struct mpm_cache *c;
 
-	if (unlikely(!mpm_pool_valid(p)))
+	if (unlikely(!mpm_pool_valid(p)) && !mpm_process_admits(mp))
 		return -ENOBUFS;
 	c = mpm_cache_mine(&p->caches);
 	if (unlikely(c == NULL))
@@ -170,7 +172,7 @@ get_count(const struct rte_mempool *mp)
 	const struct mpm_pool *p = mp->pool_data;
 	struct mpm_where where;
 
-	if (unlikely(!mpm_pool_valid(p)))
+	if (unlikely(!mpm_pool_valid(p)) && !mpm_process_admits(mp))
 		return 0;
 	mpm_cache_where(p, &where);
 	return where.dev_free + where.host_free;

@@ -21,6 +21,7 @@
 #include "pin.h"
 #include "pool.h"
 #include "region.h"
+#include "thunk.h"
 #include "wake.h"
 
 /** Walks over a pool of which only some mbufs are initialised, until it is given up. */
@@ -61,12 +62,19 @@ orphan_free(void *addr __rte_unused, void *opaque __rte_unused)
 }
 
 void
+mpm_pin_callbacks(void)
+{
+	mpm_thunk_set(MPM_THUNK_PINNED, pinned_free);
+	mpm_thunk_set(MPM_THUNK_ORPHAN, orphan_free);
+}
+
+void
 mpm_pin_orphan(struct mpm_pool *p)
 {
 	unsigned int i;
 
 	for (i = 0; i < p->mp->size; i++)
-		p->shinfo[i].free_cb = orphan_free;
+		p->shinfo[i].free_cb = mpm_thunk_get(MPM_THUNK_ORPHAN);
 	p->shinfo = NULL;
 }
 
@@ -101,7 +109,7 @@ pin_mbuf(const struct mpm_pool *p, struct rte_mbuf *m, unsigned int i)
 	}
 	/* clones of an mbuf that is initialised again still count */
 	if (shinfo->free_cb == NULL) {
-		shinfo->free_cb = pinned_free;
+		shinfo->free_cb = mpm_thunk_get(MPM_THUNK_PINNED);
 		shinfo->fcb_opaque = m;
 		rte_mbuf_ext_refcnt_set(shinfo, 1);
 	}
@@ -291,19 +299,35 @@ give_up(struct rte_mempool *mp, struct mpm_pool *p, int err)
 	mpm_cache_open(p);
 }
 
-void
+/* Its mbufs would be pointed elsewhere while a secondary process has some of them. */
+static int
+refuse_early_get(const struct rte_mempool *mp)
+{
+	static const struct rte_mempool *told;
+
+	if (__atomic_exchange_n(&told, mp, __ATOMIC_RELAXED) != mp)
+		MPM_LOG(ERR, "pool %s: a secondary process gets mbufs (ENOBUFS) before the primary "
+			"has initialised them all or got one", mp->name);
+	return -ENOBUFS;
+}
+
+int
 mpm_pin_first_get(struct rte_mempool *mp, struct mpm_pool *p)
 {
 	int ret = -EAGAIN;
 
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
-		return;
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
+		await_pinning(p);
+		return __atomic_load_n(&p->state, __ATOMIC_ACQUIRE) > MPM_PINNED ?
+			refuse_early_get(mp) : 0;
+	}
 	if (__atomic_load_n(&p->state, __ATOMIC_ACQUIRE) == MPM_NEW)
 		ret = try_pin(mp, p);
 	await_pinning(p);
 	/* raw objects are taken out of a pool that is torn down after a failed creation */
 	if (ret == -ENODATA || ret == -ENOMEM)
 		give_up(mp, p, ret);
+	return 0;
 }
 
 /* ---- before the pool is freed ---- */
@@ -317,7 +341,7 @@ on_event(enum rte_mempool_event event, struct rte_mempool *mp, void *arg __rte_u
 {
 	struct mpm_pool *p = mpm_pool_of(mp);
 
-	if (event != RTE_MEMPOOL_EVENT_DESTROY || p == NULL || p->owner != getpid())
+	if (event != RTE_MEMPOOL_EVENT_DESTROY || p == NULL || !mpm_pool_mine(p))
 		return;
 	mpm_control_lock();
 	if (p->state == MPM_PINNED)

@@ -18,6 +18,9 @@
 
 struct mpm_pool;
 
+/** Say which free callbacks this process has; before any pool is pinned. */
+void mpm_pin_callbacks(void);
+
 /**
  * Ask DPDK to be told before a pool is freed. May be called again.
  *
@@ -31,8 +34,12 @@ int mpm_pin_init(void);
  */
 void mpm_pin_after_walk(struct rte_mempool *mp, struct mpm_pool *p);
 
-/** The same before the first get, for programs whose walks are not diverted. */
-void mpm_pin_first_get(struct rte_mempool *mp, struct mpm_pool *p);
+/**
+ * The same before the first get, for programs whose walks are not diverted.
+ *
+ * @return 0; -ENOBUFS in a secondary process, as only the primary can do that.
+ */
+int mpm_pin_first_get(struct rte_mempool *mp, struct mpm_pool *p);
 
 /** Compare two pointers in an array, as bsearch(3) and qsort(3) want it. */
 int mpm_by_address(const void *a, const void *b);

@@ -8,12 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sys/random.h>
+
 #include <rte_common.h>
+#include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
+#include <rte_string_fns.h>
 
 #include <memic.h>
 
@@ -26,6 +30,7 @@
 #include "pin.h"
 #include "pool.h"
 #include "pool_hook.h"
+#include "process.h"
 #include "region.h"
 #include "rxq.h"
 #include "wake.h"
@@ -145,6 +150,7 @@ take_slots(struct mpm_pool *p, struct mpm_nic *nic, unsigned int want)
 	MPM_LOG(NOTICE, "pool %s: %u of %u buffers, %zu bytes, in device memory of %s (%s), %u in "
 		"host memory", p->mp->name, got, p->mp->size, got * p->stride, nic->name,
 		nic->address, p->mp->size - got);
+	strlcpy(p->device, nic->name, sizeof(p->device));
 	p->state = MPM_NEW;
 	return 0;
 }
@@ -160,7 +166,8 @@ place(struct mpm_pool *p, unsigned int room)
 	p->stride = RTE_ALIGN_CEIL(room, MPM_GRAIN);
 	want = RTE_MIN(p->rule.size / p->stride, (uint64_t)p->mp->size);
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
-		return in_host_memory(p, -ENOTSUP, "created in a secondary process");
+		return in_host_memory(p, -ENOTSUP, "a secondary process creates it, and only the "
+				      "primary's pools have device memory: create it there");
 	if (want == 0)
 		return in_host_memory(p, -ENOMEM,
 				      "size= of rule %s is less than one buffer of %zu bytes",
@@ -196,6 +203,26 @@ mpm_pool_delete(struct mpm_pool *p)
 	rte_free(p);
 }
 
+/*
+ * Of this process. A pid would do, if primary and secondary processes were not free to
+ * have pid namespaces of their own, as containers give them.
+ */
+static uint64_t
+own_number(void)
+{
+	static uint64_t number;
+
+	if (number == 0 && getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
+		number = rte_rdtsc();
+	return number;
+}
+
+bool
+mpm_pool_mine(const struct mpm_pool *p)
+{
+	return p->owner == own_number() && p->owner_pid == getpid();
+}
+
 static struct mpm_pool *
 pool_new(struct rte_mempool *mp)
 {
@@ -206,7 +233,8 @@ pool_new(struct rte_mempool *mp)
 		return NULL;
 	p->magic = MPM_POOL_MAGIC;
 	p->mp = mp;
-	p->owner = getpid();
+	p->owner = own_number();
+	p->owner_pid = getpid();
 	p->state = MPM_PLAIN;
 	p->stride = mp->elt_size;
 	return p;
@@ -258,6 +286,9 @@ mpm_pool_alloc(struct rte_mempool *mp)
 	struct mpm_pool *p;
 	int ret;
 
+	/* where EAL did not call before, there is one process only */
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY)
+		mpm_pool_magic = MPM_POOL_MAGIC;
 	ret = mpm_pin_init();
 	if (ret != 0)
 		return ret;
@@ -299,10 +330,10 @@ mpm_pool_free(struct rte_mempool *mp)
 	if (!mpm_pool_valid(p))
 		return;
 	/* lists, regions and keys are those of the process that created the pool */
-	if (p->owner != getpid()) {
+	if (!mpm_pool_mine(p)) {
 		MPM_LOG(ERR, "pool %s is freed by another process than the one that created it "
 			"(pid %d): its device memory stays taken until that one ends", mp->name,
-			(int)p->owner);
+			(int)p->owner_pid);
 		return;
 	}
 	mpm_control_lock();

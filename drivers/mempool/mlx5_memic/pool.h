@@ -30,6 +30,14 @@
 #define MPM_OPS_NAME "mlx5_memic"
 /** Tells a pool of ours from what another ops left in pool_data. */
 #define MPM_POOL_MAGIC 0x6d696364u
+/** What no pool has. */
+#define MPM_POOL_MAGIC_NONE 1u
+
+/**
+ * What the pools have that this process can use: MPM_POOL_MAGIC, or MPM_POOL_MAGIC_NONE
+ * in a secondary process that has not attached to the primary (process.h).
+ */
+extern uint32_t mpm_pool_magic;
 
 struct mpm_region;
 struct mpm_wake;
@@ -53,23 +61,30 @@ struct mpm_pool {
 	struct mpm_caches caches;
 
 	/* what follows is not touched by get and put */
-	TAILQ_ENTRY(mpm_pool) next;
 	struct rte_mempool *mp;
-	pid_t owner;               /**< Process that created the pool and holds its slots. */
 	struct mpm_rule rule;
-	struct mpm_region *region; /**< NULL in a pool without device memory. */
+	char device[MPM_DEV_NAME_LEN]; /**< That the slots are of; "" without slots. */
 	size_t stride;             /**< Bytes from one slot to the next. */
 	unsigned int slots;        /**< Objects of the device tier. */
 	uint32_t *offsets;         /**< Slot of each of them in the region. */
 	void **dev_objs;           /**< The device tier, ascending. */
 	uint8_t *home;             /**< At free: which of them were in the pool; NULL before. */
-	struct mpm_wake *wake;     /**< At free: what was not, where that can be held. */
 	struct rte_mbuf_ext_shared_info *shinfo; /**< One per object. */
 	unsigned int tries;        /**< Walks that found only some mbufs initialised. */
 	unsigned int repinned;     /**< How often mbufs were initialised once more. */
 	char reason[MPM_WHY];      /**< Why the pool has no device memory. */
 	bool told_depth;           /**< Advice that was given (advice.c). */
 	uint64_t told_device[MPM_PORT_WORDS]; /**< The same for each port. */
+
+	/*
+	 * Of the process that created the pool, and of no use in any other: all that is
+	 * above and below are numbers and addresses in EAL's shared memory.
+	 */
+	uint64_t owner;            /**< The process, see mpm_pool_mine(). */
+	pid_t owner_pid;           /**< For messages: processes can have namespaces of pids. */
+	TAILQ_ENTRY(mpm_pool) next;
+	struct mpm_region *region; /**< NULL in a pool without device memory. */
+	struct mpm_wake *wake;     /**< At free: what was out, where that can be held. */
 
 	struct mpm_store store;
 } MPM_CACHE_ALIGNED;
@@ -81,12 +96,15 @@ mpm_pool_is_dev(const struct mpm_pool *p, const void *obj)
 	return (uintptr_t)obj < p->tier_end;
 }
 
-/** Whether pool_data is a pool of ours. */
+/** Whether pool_data is a pool of ours that this process can use. */
 static inline bool
 mpm_pool_valid(const struct mpm_pool *p)
 {
-	return likely(p != NULL) && likely(p->magic == MPM_POOL_MAGIC);
+	return likely(p != NULL) && likely(p->magic == mpm_pool_magic);
 }
+
+/** Whether this process created a pool; a child of fork() did not. */
+bool mpm_pool_mine(const struct mpm_pool *p);
 
 /** The pool behind a mempool, or NULL for one of other ops. */
 struct mpm_pool *mpm_pool_of(const struct rte_mempool *mp);

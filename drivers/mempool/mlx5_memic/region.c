@@ -12,6 +12,7 @@
 
 #include "log.h"
 #include "mr_hook.h"
+#include "process.h"
 #include "region.h"
 #include "service.h"
 #include "wake.h"
@@ -23,14 +24,13 @@ enum grain {
 };
 
 /** Regions that exist, for the end of the process. */
-#define REGIONS_MAX 256 /* pages of the BAR (dm.c in the kernel's mlx5_ib) */
-static struct mpm_region *all[REGIONS_MAX];
+static struct mpm_region *all[MPM_REGIONS_MAX];
 
 /** Where they are, for readers without the lock; a length of 0 is a free place. */
 static struct {
 	uintptr_t lo;
 	size_t len;
-} ranges[REGIONS_MAX];
+} ranges[MPM_REGIONS_MAX];
 static unsigned int n_ranges; /* places that were ever in use */
 
 /* ---- slots ---- */
@@ -102,7 +102,7 @@ remember(struct mpm_region *r)
 {
 	unsigned int i;
 
-	for (i = 0; i < REGIONS_MAX; i++) {
+	for (i = 0; i < MPM_REGIONS_MAX; i++) {
 		if (all[i] == NULL) {
 			all[i] = r;
 			return 0;
@@ -111,20 +111,24 @@ remember(struct mpm_region *r)
 	return -ENOSPC;
 }
 
+void
+mpm_region_elsewhere(unsigned int i, uintptr_t lo, size_t len)
+{
+	if (len != 0)
+		__atomic_store_n(&ranges[i].lo, lo, __ATOMIC_RELAXED);
+	__atomic_store_n(&ranges[i].len, len, __ATOMIC_RELEASE);
+	if (i >= n_ranges)
+		__atomic_store_n(&n_ranges, i + 1, __ATOMIC_RELEASE);
+}
+
 static void
 set_range(const struct mpm_region *r, size_t len)
 {
 	unsigned int i;
 
-	for (i = 0; i < REGIONS_MAX; i++) {
-		if (all[i] != r)
-			continue;
-		if (len != 0)
-			__atomic_store_n(&ranges[i].lo, (uintptr_t)r->base, __ATOMIC_RELAXED);
-		__atomic_store_n(&ranges[i].len, len, __ATOMIC_RELEASE);
-		if (i >= n_ranges)
-			__atomic_store_n(&n_ranges, i + 1, __ATOMIC_RELEASE);
-	}
+	for (i = 0; i < MPM_REGIONS_MAX; i++)
+		if (all[i] == r)
+			mpm_region_elsewhere(i, (uintptr_t)r->base, len);
 }
 
 /* Whoever asks holds an mbuf, so its region, if any, neither comes nor goes meanwhile. */
@@ -148,7 +152,7 @@ forget(struct mpm_region *r)
 {
 	unsigned int i;
 
-	for (i = 0; i < REGIONS_MAX; i++)
+	for (i = 0; i < MPM_REGIONS_MAX; i++)
 		if (all[i] == r)
 			all[i] = NULL;
 }
@@ -164,6 +168,7 @@ region_destroy(struct mpm_region *r, bool eal)
 	if (r->published && mpm_keys_withdraw(r) != 0)
 		return;
 	r->published = false;
+	mpm_process_unshare(r, eal);
 	if (eal)
 		mpm_service_untell_eal(r);
 	if (memic_dm_free(r->dm) != 0) {
@@ -225,6 +230,7 @@ region_alloc(struct mpm_region *r, size_t least, size_t most, char *why, size_t 
 		snprintf(why, why_len, "%s", memic_last_error());
 		goto err_close;
 	}
+	mpm_process_place(r->dm);
 	mpm_service_bounds(r);
 	set_range(r, r->len);
 	r->grains = calloc(r->n_grains, sizeof(*r->grains));
@@ -371,7 +377,7 @@ mpm_region_retry(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < REGIONS_MAX; i++)
+	for (i = 0; i < MPM_REGIONS_MAX; i++)
 		if (all[i] != NULL)
 			region_reap(all[i]);
 }
@@ -401,7 +407,7 @@ mpm_region_exit(void)
 	unsigned int i;
 
 	/* where the PMD's PD lives its queues do too, and the kernel takes all at once */
-	for (i = 0; i < REGIONS_MAX; i++)
+	for (i = 0; i < MPM_REGIONS_MAX; i++)
 		if (all[i] != NULL && !mpm_nic_alive(all[i]->nic))
 			region_destroy(all[i], false);
 }

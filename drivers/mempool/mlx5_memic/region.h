@@ -45,6 +45,7 @@ struct mpm_region {
 	bool published;          /**< The hooks answer for the region. */
 	bool extmem;             /**< Known to EAL as external memory. */
 	bool dma_mapped;         /**< Known to the PMD. */
+	unsigned int shared;     /**< Place in the table of process.h plus 1; 0: none. */
 	bool stuck;              /**< Could not be freed, and that was told. */
 	uint8_t *grains;         /**< State of each grain. */
 	size_t n_grains;
@@ -88,6 +89,15 @@ unsigned int mpm_region_take(struct mpm_region *region, size_t stride, unsigned 
 
 /** Whether an address is in device memory; needs no lock. */
 bool mpm_region_holds(const void *addr);
+
+/**
+ * In a secondary process: where a region of the primary's is.
+ *
+ * @param i place in the table of process.h.
+ * @param lo first usable byte.
+ * @param len usable bytes; 0: it is gone.
+ */
+void mpm_region_elsewhere(unsigned int i, uintptr_t lo, size_t len);
 
 /** Give a slot back. */
 void mpm_region_give(struct mpm_region *region, size_t stride, uint32_t offset);

@@ -19,6 +19,7 @@
 #include "devices.h"
 #include "log.h"
 #include "mr_hook.h"
+#include "process.h"
 #include "region.h"
 #include "service.h"
 
@@ -194,6 +195,9 @@ mpm_service_join(struct mpm_region *r, enum mpm_mkey mkey, char *why, size_t why
 {
 	int ret;
 
+	ret = mpm_process_share(r, why, why_len);
+	if (ret != 0)
+		return ret;
 	if (!r->published) {
 		mpm_keys_publish(r);
 		r->published = true;

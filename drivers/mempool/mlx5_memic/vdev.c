@@ -3,12 +3,14 @@
  */
 
 #include <errno.h>
+#include <string.h>
 
 #include <rte_eal.h>
 
 #include "compat.h"
 #include "config.h"
 #include "log.h"
+#include "process.h"
 #include "vdev.h"
 
 static int
@@ -16,6 +18,8 @@ probe(struct mpm_vdev_device *dev)
 {
 	const char *args = dev->device.devargs == NULL ? NULL : dev->device.devargs->args;
 
+	if (strcmp(dev->device.name, MPM_PROCESS_VDEV) == 0)
+		return mpm_process_probe();
 	/* a secondary process places no buffers, so rules mean nothing to it */
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return 0;
