@@ -77,3 +77,38 @@ build() {
 	fi
 	quietly ninja -C "$folder" "$@"
 }
+
+# Primary and secondary processes share memory in huge pages only: their tests are skipped
+# without. Others may reserve some meanwhile, so what counts is how many more there are.
+HUGE_PAGES=${HUGE_PAGES:-/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages}
+
+# Prints how many were added.
+add_huge_pages() {
+	local before after
+
+	before=$(<"$HUGE_PAGES")
+	echo $((before + $1)) >"$HUGE_PAGES"
+	after=$(<"$HUGE_PAGES")
+	echo $((after - before))
+}
+
+# Reserve some until the script and all that it has started have ended, however they end:
+# then nobody writes any more to the pipe that a process apart reads. A trap would not do,
+# as bash may die of a signal without it when a command is just being started.
+reserve_huge_pages() {
+	local added
+
+	if [ "$(id -u)" -ne 0 ] || [ ! -w "$HUGE_PAGES" ]; then
+		say "cannot reserve huge pages: tests of secondary processes will be skipped"
+		return 0
+	fi
+	added=$(add_huge_pages "$1")
+	# shellcheck disable=SC2034 # it is enough that it is open
+	exec {huge_pages_held}> >(
+		trap '' INT TERM HUP
+		exec >/dev/null 2>&1
+		cat
+		add_huge_pages "-$added"
+	)
+	say "$added huge pages of 2 MiB are reserved until the end"
+}

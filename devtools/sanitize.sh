@@ -77,6 +77,7 @@ valgrind() {
 }
 
 install_packages
+reserve_huge_pages 192
 [ $# -gt 0 ] || set -- asan tsan valgrind
 for kind in "$@"; do
 	case $kind in

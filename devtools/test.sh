@@ -12,6 +12,7 @@ install_packages
 build "$BUILD" gcc
 build "$BUILD/clang" clang
 
+reserve_huge_pages 128
 say "running the tests of $BUILD"
 log=$BUILD/meson-logs/testlog.json
 fuzz_log=$BUILD/clang/meson-logs/testlog.json
