@@ -88,11 +88,11 @@ def mprq(build):
 
 
 def other_device(build):
-    """Two devices and one pool: the reason is said before the port fails to start."""
+    """Two devices and one pool: the port is refused, and the reason said."""
     lines = advice(build, eal=["--vdev=mempool_mlx5_memic0,dev=mlx5_0"], emu=["--ports", "2"],
                    devices=(PCI_DEVICE, SECOND_DEVICE))
     only(lines, r"port 1 \(0000:08:00.1\)", "pool mb_pool_0", r"memory of mlx5_0 \(0000:08:00.0\)",
-         "out of reach of mlx5_1: the port will not start", "dev=0000:08:00.1,pools=")
+         r"not started \(EXDEV\)", "out of reach of mlx5_1", "dev=0000:08:00.1,pools=")
 
 
 def other_device_split(build):
@@ -100,7 +100,7 @@ def other_device_split(build):
     rule = ["--vdev=mempool_mlx5_memic0,dev=mlx5_0,pools=mb_pool_0_1"]
     lines = advice(build, split.APP, eal=rule, emu=["--ports", "2"],
                    devices=(PCI_DEVICE, SECOND_DEVICE))
-    only(lines, r"port 1 \(0000:08:00.1\)", "Rx queue 0 has pool mb_pool_0_1", "will not start")
+    only(lines, r"port 1 \(0000:08:00.1\)", "Rx queue 0 has pool mb_pool_0_1", r"not started \(EXDEV\)")
 
 
 def other_driver(build):

@@ -145,7 +145,7 @@ static void
 wrong_confs(void **state)
 {
 	static char long_dev[200];
-	struct rte_pmd_mlx5_memic_conf c[10];
+	struct rte_pmd_mlx5_memic_conf c[12];
 	const char *log;
 	unsigned int i;
 
@@ -156,7 +156,7 @@ wrong_confs(void **state)
 	c[0].magic = 0;
 	c[1].magic = ~RTE_PMD_MLX5_MEMIC_MAGIC;
 	c[2].size = 0;
-	c[3].size = sizeof(c[3]) - 8;
+	c[3].size = offsetof(struct rte_pmd_mlx5_memic_conf, mkey);
 	c[4].size = sizeof(c[4]) + 8;
 	c[5].dev = "";
 	c[6].dev = long_dev;
@@ -164,6 +164,8 @@ wrong_confs(void **state)
 	c[8].mkey = 99;
 	c[9].max_bytes = 0;
 	c[9].spill = 0;
+	c[10].foreign = 2;
+	c[11].siblings = 2;
 	for (i = 0; i < RTE_DIM(c); i++) {
 		log_begin();
 		rte_errno = 0;
@@ -173,6 +175,32 @@ wrong_confs(void **state)
 		if (strstr(log, "pool wrong not created (EINVAL): its configuration") == NULL)
 			fail_msg("conf %u: log %s", i, log);
 	}
+}
+
+/* A caller built when the structure was shorter: what is behind its end is not read. */
+static void
+shorter_conf(void **state)
+{
+	struct rte_pmd_mlx5_memic_conf conf = defaults();
+	struct rte_mempool *mp;
+
+	(void)state;
+	conf.size = offsetof(struct rte_pmd_mlx5_memic_conf, foreign);
+	conf.foreign = 77;
+	conf.siblings = 77;
+	mp = create("shorter", &conf);
+	assert_non_null(mp);
+	assert_int_equal(pool_number("shorter", "siblings"), 0);
+	rte_mempool_free(mp);
+	/* by either way */
+	mp = rte_mempool_create_empty("shorter", 64, sizeof(struct rte_mbuf) + ROOM, 0,
+				      sizeof(struct rte_pktmbuf_pool_private), SOCKET_ID_ANY, 0);
+	assert_non_null(mp);
+	assert_int_equal(rte_mempool_set_ops_byname(mp, OPS, &conf), 0);
+	rte_pktmbuf_pool_init(mp, NULL);
+	assert_true(rte_mempool_populate_default(mp) > 0);
+	assert_int_equal(pool_number("shorter", "siblings"), 0);
+	rte_mempool_free(mp);
 }
 
 /* The same answers as rte_pktmbuf_pool_create(). */
@@ -469,6 +497,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(conf_decides),
 		cmocka_unit_test(strict),
 		cmocka_unit_test(wrong_confs),
+		cmocka_unit_test(shorter_conf),
 		cmocka_unit_test(wrong_arguments),
 		cmocka_unit_test(by_pool_config),
 		cmocka_unit_test(stats_arguments),

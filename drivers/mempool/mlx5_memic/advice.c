@@ -133,18 +133,10 @@ advise_device(const struct view *v, struct mpm_pool *p, uint16_t queue)
 	if ((p->told_device[v->port / 64] & bit) != 0)
 		return;
 	p->told_device[v->port / 64] |= bit;
-	if (v->nic != NULL)
-		MPM_LOG(WARNING, "port %u (%s): Rx queue %u has pool %s in device memory of %s "
-			"(%s), out of reach of %s: the port will not start. Give each device's "
-			"ports a pool of their own, as with a rule dev=%s,pools=NAME", v->port,
-			v->device, queue, p->mp->name, nic->name, nic->address, v->nic->name,
-			v->device);
-	else
-		MPM_LOG(WARNING, "port %u (%s, driver %s): Rx queue %u has pool %s in device "
-			"memory of %s (%s): at best its frames are copied there by the CPU. Give "
-			"the port another pool, as with a rule pools=NAME for those of %s only",
-			v->port, v->device, v->info.driver_name, queue, p->mp->name, nic->name,
-			nic->address, nic->name);
+	MPM_LOG(WARNING, "port %u (%s, driver %s): Rx queue %u has pool %s in device memory of %s "
+		"(%s): its frames are copied there by the CPU. Give the port another pool, as with "
+		"a rule pools=NAME for those of %s only", v->port, v->device,
+		v->info.driver_name, queue, p->mp->name, nic->name, nic->address, nic->name);
 }
 
 /** What the queues of a port have of one pool. */

@@ -97,6 +97,8 @@ fill(const struct mpm_pool *p, struct rte_pmd_mlx5_memic_stats *s)
 	s->host_gets = where.got_host;
 	s->device_bytes = (uint64_t)p->slots * p->stride;
 	s->host_bytes = (uint64_t)s->host_slots * p->stride;
+	s->foreign_dropped = __atomic_load_n(&p->foreign.dropped, __ATOMIC_RELAXED);
+	s->foreign_bounced = __atomic_load_n(&p->foreign.bounced, __ATOMIC_RELAXED);
 	strlcpy(s->device, p->device, sizeof(s->device));
 }
 

@@ -5,6 +5,7 @@
 /* What an application asks for with a pool, as a rule. */
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -17,6 +18,13 @@
 
 /** Size of the first version of the structure. */
 #define CONF_SIZE_1 (offsetof(struct rte_pmd_mlx5_memic_conf, mkey) + sizeof(uint32_t))
+
+/** Whether a caller's structure has the members about ports of other devices. */
+static bool
+knows_others(const struct rte_pmd_mlx5_memic_conf *conf)
+{
+	return conf->size >= sizeof(*conf);
+}
 
 static const char *
 wrong(const struct rte_pmd_mlx5_memic_conf *conf)
@@ -36,6 +44,10 @@ wrong(const struct rte_pmd_mlx5_memic_conf *conf)
 		return "has a spill that is neither 0 nor 1";
 	if (conf->mkey > RTE_PMD_MLX5_MEMIC_MKEY_KSM)
 		return "has an mkey that this version does not know";
+	if (knows_others(conf) && conf->foreign > RTE_PMD_MLX5_MEMIC_FOREIGN_BOUNCE)
+		return "has a foreign that this version does not know";
+	if (knows_others(conf) && conf->siblings > 1)
+		return "has a siblings that is neither 0 nor 1";
 	if (conf->max_bytes == 0 && conf->spill == 0)
 		return "has max_bytes 0 and spill 0, which leaves no place for any buffer";
 	return NULL;
@@ -74,5 +86,10 @@ mpm_config_of_conf(const struct rte_pmd_mlx5_memic_conf *conf, const char *pool,
 	rule->size = conf->max_bytes;
 	rule->spill = conf->spill != 0;
 	rule->mkey = mkeys[conf->mkey];
+	if (!knows_others(conf))
+		return 0;
+	rule->foreign = conf->foreign == RTE_PMD_MLX5_MEMIC_FOREIGN_BOUNCE ?
+		MPM_FOREIGN_BOUNCE : MPM_FOREIGN_DROP;
+	rule->siblings = conf->siblings != 0;
 	return 0;
 }

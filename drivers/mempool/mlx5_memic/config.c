@@ -43,10 +43,21 @@ static const char *const mkey_names[] = {
 	[MPM_MKEY_KSM] = "ksm",
 };
 
+static const char *const foreign_names[] = {
+	[MPM_FOREIGN_DROP] = "drop",
+	[MPM_FOREIGN_BOUNCE] = "bounce",
+};
+
 const char *
 mpm_mkey_name(enum mpm_mkey mkey)
 {
 	return mkey_names[mkey];
+}
+
+const char *
+mpm_foreign_name(enum mpm_foreign foreign)
+{
+	return foreign_names[foreign];
 }
 
 /* ---- values: each returns NULL, or what is wrong with the value ---- */
@@ -106,12 +117,18 @@ set_size(struct mpm_rule *rule, const char *value)
 }
 
 static const char *
-set_spill(struct mpm_rule *rule, const char *value)
+set_flag(bool *flag, const char *value)
 {
 	if (strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
 		return "is neither 0 nor 1";
-	rule->spill = value[0] == '1';
+	*flag = value[0] == '1';
 	return NULL;
+}
+
+static const char *
+set_spill(struct mpm_rule *rule, const char *value)
+{
+	return set_flag(&rule->spill, value);
 }
 
 static const char *
@@ -131,17 +148,23 @@ set_mkey(struct mpm_rule *rule, const char *value)
 }
 
 static const char *
-set_foreign(struct mpm_rule *rule __rte_unused, const char *value __rte_unused)
+set_foreign(struct mpm_rule *rule, const char *value)
 {
-	return "is not supported by this version, keep buffers of the pool to ports of its device";
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(foreign_names); i++) {
+		if (strcmp(value, foreign_names[i]) == 0) {
+			rule->foreign = (enum mpm_foreign)i;
+			return NULL;
+		}
+	}
+	return "is neither drop nor bounce";
 }
 
 static const char *
-set_siblings(struct mpm_rule *rule __rte_unused, const char *value)
+set_siblings(struct mpm_rule *rule, const char *value)
 {
-	if (strcmp(value, "0") == 0)
-		return NULL;
-	return "is not supported by this version, give each device's ports a pool of their own";
+	return set_flag(&rule->siblings, value);
 }
 
 static const struct {
@@ -386,6 +409,21 @@ first_match(const char *pool, unsigned int room, bool internal)
 		if (rule_matches(rule, pool, room, internal))
 			return rule;
 	return NULL;
+}
+
+bool
+mpm_config_mixes(void)
+{
+	const struct mpm_rule *rule;
+	bool mixes = false;
+
+	rte_spinlock_lock(&lock);
+	TAILQ_FOREACH(rule, &vdev_rules, next)
+		mixes = mixes || mpm_rule_mixes(rule);
+	TAILQ_FOREACH(rule, &env_rules, next)
+		mixes = mixes || mpm_rule_mixes(rule);
+	rte_spinlock_unlock(&lock);
+	return mixes;
 }
 
 int

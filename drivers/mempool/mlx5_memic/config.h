@@ -37,6 +37,12 @@ enum mpm_mkey {
 	MPM_MKEY_KSM,
 };
 
+/** What becomes of a frame in device memory on a port that cannot reach it. */
+enum mpm_foreign {
+	MPM_FOREIGN_DROP,   /**< Handed back to the sender. */
+	MPM_FOREIGN_BOUNCE, /**< Copied to host memory. */
+};
+
 struct mpm_rule {
 	TAILQ_ENTRY(mpm_rule) next;
 	char origin[RTE_DEV_NAME_MAX_LEN]; /**< vdev name or MPM_ENV. */
@@ -46,6 +52,8 @@ struct mpm_rule {
 	uint64_t size;                     /**< Bytes of device memory; MPM_SIZE_ALL. */
 	bool spill;                        /**< What does not fit lives in host memory. */
 	enum mpm_mkey mkey;
+	enum mpm_foreign foreign;
+	bool siblings;                     /**< Ports of other devices get a pool of their own. */
 };
 
 /** Read the environment variable. Mistakes are logged and make mpm_config_match() fail. */
@@ -74,6 +82,16 @@ void mpm_config_remove(const char *origin);
  */
 int mpm_config_match(const char *pool, unsigned int room, bool internal, struct mpm_rule *rule);
 
+/** Whether a rule lets frames of one pool leave in mbufs of another. */
+bool mpm_config_mixes(void);
+
+/** The same of one rule. */
+static inline bool
+mpm_rule_mixes(const struct mpm_rule *rule)
+{
+	return rule->siblings || rule->foreign == MPM_FOREIGN_BOUNCE;
+}
+
 /**
  * Check the configuration that an application gave for a pool.
  *
@@ -93,5 +111,8 @@ int mpm_config_of_conf(const struct rte_pmd_mlx5_memic_conf *conf, const char *p
 
 /** Name of an mkey= value. */
 const char *mpm_mkey_name(enum mpm_mkey mkey);
+
+/** Name of a foreign= value. */
+const char *mpm_foreign_name(enum mpm_foreign foreign);
 
 #endif /* MPM_CONFIG_H */

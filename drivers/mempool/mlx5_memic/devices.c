@@ -164,6 +164,16 @@ mpm_devices_at(const char *address)
 	return NULL;
 }
 
+struct mpm_nic *
+mpm_devices_after(const struct mpm_nic *nic)
+{
+	struct mpm_nic *next = nic == NULL ? TAILQ_FIRST(&nics) : TAILQ_NEXT(nic, next);
+
+	while (next != NULL && !mpm_nic_alive(next))
+		next = TAILQ_NEXT(next, next);
+	return next;
+}
+
 static void
 list_devices(char *text, size_t len)
 {

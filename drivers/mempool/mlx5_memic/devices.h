@@ -70,6 +70,9 @@ bool mpm_nic_alive(const struct mpm_nic *nic);
  */
 int mpm_devices_find(const char *dev, struct mpm_nic **nic, char *why, size_t why_len);
 
+/** The open device after one, or the first after NULL; NULL at the end. */
+struct mpm_nic *mpm_devices_after(const struct mpm_nic *nic);
+
 /** The open device at a bus address, or NULL. */
 const struct mpm_nic *mpm_devices_at(const char *address);
 

@@ -59,6 +59,8 @@ mpm_figures(const struct mpm_pool *p, struct mpm_figure *figures)
 	add_where(&list, &where);
 	add(&list, "pinned", p->state == MPM_PINNED);
 	add(&list, "repinned", p->repinned);
+	add(&list, "foreign_dropped", __atomic_load_n(&p->foreign.dropped, __ATOMIC_RELAXED));
+	add(&list, "foreign_bounced", __atomic_load_n(&p->foreign.bounced, __ATOMIC_RELAXED));
 	/* a region is known to the process that made it */
 	if (p->region != NULL && mpm_pool_mine(p)) {
 		add(&list, "region_bytes", p->region->len);

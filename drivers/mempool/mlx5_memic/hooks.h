@@ -46,10 +46,14 @@ uint32_t mpm_hook_obj_iter(struct rte_mempool *mp, rte_mempool_obj_cb_t *cb, voi
 /** The same when the PMD calls. */
 uint32_t mpm_hook_pmd_obj_iter(struct rte_mempool *mp, rte_mempool_obj_cb_t *cb, void *arg);
 
-/** As in rte_ethdev.h (start_hook.c). */
-int mpm_hook_dev_start(uint16_t port);
-/** As in rte_ethdev.h (rxq_hook.c). */
+/* Calls of everybody, as in rte_ethdev.h. */
+int mpm_hook_dev_start(uint16_t port); /* start_hook.c */
 int mpm_hook_rx_queue_setup(uint16_t port, uint16_t queue, uint16_t descs, unsigned int socket,
-			    const struct rte_eth_rxconf *conf, struct rte_mempool *mp);
+			    const struct rte_eth_rxconf *conf,
+			    struct rte_mempool *mp); /* rxq_hook.c */
+int mpm_hook_dev_configure(uint16_t port, uint16_t rx, uint16_t tx,
+			   const struct rte_eth_conf *conf); /* fast_free.c */
+int mpm_hook_tx_queue_setup(uint16_t port, uint16_t queue, uint16_t descs, unsigned int socket,
+			    const struct rte_eth_txconf *conf);
 
 #endif /* MPM_HOOKS_H */

@@ -91,21 +91,29 @@ divert_others(char *why, size_t why_len)
 	return mpm_plt_divert(&walk, 1, is_other, why, why_len);
 }
 
-/* Pools work without. */
+/* Pools work without, as long as there is one device. */
 static void
-divert_start(void)
+divert_ports(void)
 {
 	static struct mpm_plt_hook hooks[] = {
 		{ .symbol = "rte_eth_dev_start", .replacement = mpm_hook_dev_start,
 		  .genuine = rte_eth_dev_start },
+		{ .symbol = "rte_eth_dev_configure", .replacement = mpm_hook_dev_configure,
+		  .genuine = rte_eth_dev_configure },
 		{ .symbol = "rte_eth_rx_queue_setup", .replacement = mpm_hook_rx_queue_setup,
 		  .genuine = rte_eth_rx_queue_setup },
+		{ .symbol = "rte_eth_tx_queue_setup", .replacement = mpm_hook_tx_queue_setup,
+		  .genuine = rte_eth_tx_queue_setup },
 	};
+	static bool told;
 	char why[sizeof(reason)];
 
-	if (mpm_plt_divert(hooks, RTE_DIM(hooks), is_other, why, sizeof(why)) != 0)
-		MPM_LOG(INFO, "%s: no advice is given when ports start, and rings of queues "
-			"without traffic may keep most slots", why);
+	if (mpm_plt_divert(hooks, RTE_DIM(hooks), is_other, why, sizeof(why)) == 0 || told)
+		return;
+	told = true;
+	MPM_LOG(WARNING, "%s: no advice is given when ports start, rings of queues without "
+		"traffic may keep most slots, and ports of other devices are not kept from "
+		"buffers in device memory: foreign= and siblings= have no effect", why);
 }
 
 int
@@ -120,7 +128,7 @@ mpm_hooks_install(void)
 	if (ret != 0 && strcmp(why, reason) != 0)
 		MPM_LOG(ERR, "%s: no pool gets device memory", why);
 	strlcpy(reason, why, sizeof(reason));
-	divert_start();
+	divert_ports();
 	mpm_pool_hook_install();
 	return ret;
 }

@@ -55,6 +55,17 @@ pinned_free(void *addr __rte_unused, void *opaque)
 	rte_mbuf_raw_free(m);
 }
 
+struct mpm_pool *
+mpm_pin_origin(const struct rte_mbuf *m)
+{
+	const struct rte_mbuf *origin;
+
+	if (!RTE_MBUF_HAS_EXTBUF(m) || m->shinfo == NULL || m->shinfo->free_cb != pinned_free)
+		return NULL;
+	origin = m->shinfo->fcb_opaque;
+	return origin->pool->pool_data;
+}
+
 /* The pool is gone, and with it the mbuf. */
 static void
 orphan_free(void *addr __rte_unused, void *opaque __rte_unused)

@@ -14,6 +14,7 @@
  * external ones: drivers take the flags of a whole pool from one of its mbufs.
  */
 
+#include <rte_mbuf.h>
 #include <rte_mempool.h>
 
 struct mpm_pool;
@@ -40,6 +41,13 @@ void mpm_pin_after_walk(struct rte_mempool *mp, struct mpm_pool *p);
  * @return 0; -ENOBUFS in a secondary process, as only the primary can do that.
  */
 int mpm_pin_first_get(struct rte_mempool *mp, struct mpm_pool *p);
+
+/**
+ * The pool that a pinned mbuf, or a clone of one, has its data from.
+ *
+ * @return the pool, or NULL for any other mbuf. It stays while the mbuf is held.
+ */
+struct mpm_pool *mpm_pin_origin(const struct rte_mbuf *m);
 
 /** Compare two pointers in an array, as bsearch(3) and qsort(3) want it. */
 int mpm_by_address(const void *a, const void *b);

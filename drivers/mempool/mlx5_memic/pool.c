@@ -24,6 +24,7 @@
 #include "cache.h"
 #include "control.h"
 #include "devices.h"
+#include "guard.h"
 #include "hooks.h"
 #include "host_mr.h"
 #include "log.h"
@@ -33,6 +34,7 @@
 #include "process.h"
 #include "region.h"
 #include "rxq.h"
+#include "siblings.h"
 #include "wake.h"
 
 static TAILQ_HEAD(mpm_pools, mpm_pool) pools = TAILQ_HEAD_INITIALIZER(pools);
@@ -115,42 +117,84 @@ alloc_tables(struct mpm_pool *p, unsigned int want)
 	return 0;
 }
 
+/* Returns -ENOMEM, with the region held or not, where no slot could be had. */
 static int
-take_slots(struct mpm_pool *p, struct mpm_nic *nic, unsigned int want)
+take_slots(struct mpm_pool *p, struct mpm_nic *nic, unsigned int want, char *why, size_t why_len)
 {
-	unsigned int got;
+	int ret;
+
+	strlcpy(p->rule.dev, nic->name, sizeof(p->rule.dev));
+	ret = mpm_region_get(nic, &p->rule, p->stride, want, &p->region, why, why_len);
+	if (ret != 0)
+		return ret;
+	p->slots = mpm_region_take(p->region, p->stride, want, p->offsets);
+	if (p->slots != 0)
+		return 0;
+	snprintf(why, why_len, "no %zu bytes left of the device memory of %s", p->stride,
+		 nic->name);
+	return -ENOMEM;
+}
+
+/* On the device that was named; where each gets a sibling, on the first that has room. */
+static int
+take_somewhere(struct mpm_pool *p, struct mpm_nic *first, unsigned int want, char *why,
+	       size_t why_len)
+{
+	bool any = p->rule.siblings && p->rule.dev[0] == '\0';
+	struct mpm_nic *nic = first;
+	int ret;
+
+	do {
+		if (p->region != NULL)
+			release_slots(p);
+		ret = take_slots(p, nic, want, why, why_len);
+		nic = any && ret != 0 ? mpm_devices_after(nic) : NULL;
+	} while (nic != NULL);
+	/* twins look for a device other than this one */
+	if (any && ret != 0)
+		strlcpy(p->rule.dev, first->name, sizeof(p->rule.dev));
+	return ret;
+}
+
+static int
+too_few(const struct mpm_pool *p)
+{
+	unsigned int missing = p->mp->size - p->slots;
+
+	MPM_LOG(ERR, "pool %s not created (ENOMEM), rule %s has spill=0: %u buffers of %zu bytes "
+		"need %zu bytes of device memory of %s, %u buffers fit, %u buffers and %zu bytes "
+		"are missing; make the pool smaller, raise size= or set spill=1", p->mp->name,
+		p->rule.origin, p->mp->size, p->stride, p->mp->size * p->stride,
+		p->region->nic->name, p->slots, missing, missing * p->stride);
+	return -ENOMEM;
+}
+
+static int
+settle(struct mpm_pool *p, struct mpm_nic *nic, unsigned int want)
+{
 	char why[sizeof(p->reason)];
 	int ret;
 
-	ret = mpm_region_get(nic, &p->rule, p->stride, want, &p->region, why, sizeof(why));
+	ret = take_somewhere(p, nic, want, why, sizeof(why));
 	if (ret == -EBUSY) {
 		MPM_LOG(ERR, "pool %s not created (EINVAL), rule %s: %s", p->mp->name,
 			p->rule.origin, why);
 		return -EINVAL;
 	}
-	if (ret != 0)
+	if (p->slots < p->mp->size && p->region != NULL && !p->rule.spill)
+		return too_few(p);
+	/* nobody has an mbuf of the pool yet */
+	if (ret == 0)
+		ret = mpm_guard_pool(p, why, sizeof(why));
+	if (ret != 0) {
+		if (p->region != NULL)
+			release_slots(p);
 		return in_host_memory(p, ret, "%s", why);
-	got = mpm_region_take(p->region, p->stride, want, p->offsets);
-	p->slots = got;
-	if (got < p->mp->size && !p->rule.spill) {
-		MPM_LOG(ERR, "pool %s not created (ENOMEM), rule %s has spill=0: %u buffers of "
-			"%zu bytes need %zu bytes of device memory of %s, %u buffers fit, %u "
-			"buffers and %zu bytes are missing; make the pool smaller, raise size= or "
-			"set spill=1", p->mp->name, p->rule.origin, p->mp->size, p->stride,
-			p->mp->size * p->stride, nic->name, got, p->mp->size - got,
-			(p->mp->size - got) * p->stride);
-		release_slots(p);
-		return -ENOMEM;
-	}
-	if (got == 0) {
-		release_slots(p);
-		return in_host_memory(p, -ENOMEM, "no %zu bytes left of the device memory of %s",
-				      p->stride, nic->name);
 	}
 	MPM_LOG(NOTICE, "pool %s: %u of %u buffers, %zu bytes, in device memory of %s (%s), %u in "
-		"host memory", p->mp->name, got, p->mp->size, got * p->stride, nic->name,
-		nic->address, p->mp->size - got);
-	strlcpy(p->device, nic->name, sizeof(p->device));
+		"host memory", p->mp->name, p->slots, p->mp->size, p->slots * p->stride,
+		p->region->nic->name, p->region->nic->address, p->mp->size - p->slots);
+	strlcpy(p->device, p->region->nic->name, sizeof(p->device));
 	p->state = MPM_NEW;
 	return 0;
 }
@@ -175,6 +219,11 @@ place(struct mpm_pool *p, unsigned int room)
 	if (mpm_hooks_install() != 0)
 		return in_host_memory(p, -ENOTSUP, "%s", mpm_hooks_reason());
 	ret = mpm_devices_find(p->rule.dev, &nic, why, sizeof(why));
+	/* each gets its own, whichever comes first */
+	if (ret == -EINVAL && p->rule.siblings) {
+		nic = mpm_devices_after(NULL);
+		ret = 0;
+	}
 	if (ret == -EINVAL) {
 		MPM_LOG(ERR, "pool %s not created (EINVAL): %s", p->mp->name, why);
 		return ret;
@@ -184,7 +233,7 @@ place(struct mpm_pool *p, unsigned int room)
 	ret = alloc_tables(p, want);
 	if (ret != 0)
 		return ret;
-	return take_slots(p, nic, want);
+	return settle(p, nic, want);
 }
 
 /* ---- creation ---- */
@@ -265,6 +314,8 @@ match_and_place(struct mpm_pool *p)
 	int ret;
 
 	priv = pktmbuf_private(p->mp, &why);
+	if (mpm_sibling_rule(p->mp, &p->rule, &p->main))
+		return place(p, priv->mbuf_data_room_size);
 	if (p->mp->pool_config != NULL)
 		return place_by_conf(p, priv, why);
 	if (priv != NULL) {
@@ -336,6 +387,7 @@ mpm_pool_free(struct rte_mempool *mp)
 			(int)p->owner_pid);
 		return;
 	}
+	mpm_siblings_free(p);
 	mpm_control_lock();
 	TAILQ_REMOVE(&pools, p, next);
 	mpm_rxq_forget(mp);
@@ -352,23 +404,44 @@ mpm_pool_free(struct rte_mempool *mp)
 		mpm_pool_delete(p);
 	mpm_wake_reap();
 	mpm_region_retry();
+	mpm_guard_relax();
 	mpm_control_unlock();
 }
 
 int
-mpm_pool_walk(int (*fn)(struct mpm_pool *p, void *arg), void *arg)
+mpm_pool_each(int (*fn)(struct mpm_pool *p, void *arg), void *arg)
 {
 	struct mpm_pool *p;
 	int ret = 0;
 
-	mpm_control_lock();
 	TAILQ_FOREACH(p, &pools, next) {
 		ret = fn(p, arg);
 		if (ret != 0)
 			break;
 	}
+	return ret;
+}
+
+int
+mpm_pool_walk(int (*fn)(struct mpm_pool *p, void *arg), void *arg)
+{
+	int ret;
+
+	mpm_control_lock();
+	ret = mpm_pool_each(fn, arg);
 	mpm_control_unlock();
 	return ret;
+}
+
+struct mpm_pool *
+mpm_pool_known(const struct rte_mempool *mp)
+{
+	struct mpm_pool *p;
+
+	TAILQ_FOREACH(p, &pools, next)
+		if (p->mp == mp)
+			return p;
+	return NULL;
 }
 
 void

@@ -75,6 +75,12 @@ struct mpm_pool {
 	char reason[MPM_WHY];      /**< Why the pool has no device memory. */
 	bool told_depth;           /**< Advice that was given (advice.c). */
 	uint64_t told_device[MPM_PORT_WORDS]; /**< The same for each port. */
+	struct mpm_pool *main;     /**< Of a twin: the pool that it stands in for (siblings.c). */
+	struct {
+		uint64_t dropped;  /**< Frames handed back on ports of others (foreign.c). */
+		uint64_t bounced;  /**< Frames copied for them. */
+		uint64_t told[MPM_PORT_WORDS]; /**< Ports that were told of. */
+	} foreign;
 
 	/*
 	 * Of the process that created the pool, and of no use in any other: all that is
@@ -129,6 +135,12 @@ void mpm_pool_release(struct mpm_pool *p);
  * @return what the last callback returned.
  */
 int mpm_pool_walk(int (*fn)(struct mpm_pool *p, void *arg), void *arg);
+
+/** The same for a caller that has the lock. */
+int mpm_pool_each(int (*fn)(struct mpm_pool *p, void *arg), void *arg);
+
+/** The pool of a mempool that may be gone; NULL for those and others. Needs the lock. */
+struct mpm_pool *mpm_pool_known(const struct rte_mempool *mp);
 
 /** Forget all pools at exit, when their memory may be gone already. */
 void mpm_pool_exit(void);

@@ -30,6 +30,7 @@ static struct mpm_region *all[MPM_REGIONS_MAX];
 static struct {
 	uintptr_t lo;
 	size_t len;
+	const struct mpm_nic *nic; /* NULL in a secondary process */
 } ranges[MPM_REGIONS_MAX];
 static unsigned int n_ranges; /* places that were ever in use */
 
@@ -126,14 +127,20 @@ set_range(const struct mpm_region *r, size_t len)
 {
 	unsigned int i;
 
-	for (i = 0; i < MPM_REGIONS_MAX; i++)
-		if (all[i] == r)
-			mpm_region_elsewhere(i, (uintptr_t)r->base, len);
+	for (i = 0; i < MPM_REGIONS_MAX; i++) {
+		if (all[i] != r)
+			continue;
+		__atomic_store_n(&ranges[i].nic, r->nic, __ATOMIC_RELAXED);
+		mpm_region_elsewhere(i, (uintptr_t)r->base, len);
+	}
 }
 
-/* Whoever asks holds an mbuf, so its region, if any, neither comes nor goes meanwhile. */
-bool
-mpm_region_holds(const void *addr)
+/*
+ * Place of the range that an address is in, or -1. Whoever asks holds an mbuf, so its
+ * region, if any, neither comes nor goes meanwhile.
+ */
+static int
+range_of(const void *addr)
 {
 	unsigned int n = __atomic_load_n(&n_ranges, __ATOMIC_ACQUIRE);
 	size_t len;
@@ -142,9 +149,41 @@ mpm_region_holds(const void *addr)
 	for (i = 0; i < n; i++) {
 		len = __atomic_load_n(&ranges[i].len, __ATOMIC_ACQUIRE);
 		if ((uintptr_t)addr - __atomic_load_n(&ranges[i].lo, __ATOMIC_RELAXED) < len)
-			return true;
+			return (int)i;
 	}
-	return false;
+	return -1;
+}
+
+const struct mpm_nic *
+mpm_region_nic_of(const void *addr)
+{
+	int i = range_of(addr);
+
+	return i < 0 ? NULL : __atomic_load_n(&ranges[i].nic, __ATOMIC_RELAXED);
+}
+
+bool
+mpm_region_holds(const void *addr)
+{
+	return range_of(addr) >= 0;
+}
+
+bool
+mpm_region_of_others(const struct mpm_nic *nic, uintptr_t *lo, uintptr_t *hi)
+{
+	const struct mpm_region *r;
+	unsigned int i;
+
+	*lo = UINTPTR_MAX;
+	*hi = 0;
+	for (i = 0; i < MPM_REGIONS_MAX; i++) {
+		r = all[i];
+		if (r == NULL || r->nic == nic || r->base == NULL)
+			continue;
+		*lo = RTE_MIN(*lo, (uintptr_t)r->base);
+		*hi = RTE_MAX(*hi, (uintptr_t)r->base + r->len);
+	}
+	return *hi != 0;
 }
 
 static void

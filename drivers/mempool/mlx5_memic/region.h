@@ -99,6 +99,22 @@ bool mpm_region_holds(const void *addr);
  */
 void mpm_region_elsewhere(unsigned int i, uintptr_t lo, size_t len);
 
+/**
+ * The device in whose memory an address is, or NULL; needs no lock. For the primary
+ * process, as others know no devices.
+ */
+const struct mpm_nic *mpm_region_nic_of(const void *addr);
+
+/**
+ * Where memory of other devices than one is.
+ *
+ * @param nic the one, or NULL.
+ * @param[out] lo the lowest address of the regions of all others.
+ * @param[out] hi the address behind the highest.
+ * @return whether there is any.
+ */
+bool mpm_region_of_others(const struct mpm_nic *nic, uintptr_t *lo, uintptr_t *hi);
+
 /** Give a slot back. */
 void mpm_region_give(struct mpm_region *region, size_t stride, uint32_t offset);
 

@@ -46,6 +46,12 @@ enum rte_pmd_mlx5_memic_mkey {
 	RTE_PMD_MLX5_MEMIC_MKEY_KSM,  /**< Indirect key with an entry for each 4 KiB. */
 };
 
+/** What becomes of a frame in device memory on a port that cannot reach it. */
+enum rte_pmd_mlx5_memic_foreign {
+	RTE_PMD_MLX5_MEMIC_FOREIGN_DROP,   /**< It is handed back to the sender, counted. */
+	RTE_PMD_MLX5_MEMIC_FOREIGN_BOUNCE, /**< It is copied to host memory, counted. */
+};
+
 /**
  * What an application wants of a pool. To be filled by rte_pmd_mlx5_memic_conf_init()
  * first, then changed. Later versions add members at the end; the size tells which a
@@ -58,6 +64,8 @@ struct rte_pmd_mlx5_memic_conf {
 	uint64_t max_bytes; /**< Most device memory to take, in bytes. */
 	uint32_t spill;   /**< 1: what does not fit is in host memory; 0: creation fails. */
 	uint32_t mkey;    /**< enum rte_pmd_mlx5_memic_mkey. */
+	uint32_t foreign; /**< enum rte_pmd_mlx5_memic_foreign. */
+	uint32_t siblings; /**< 1: ports of other devices receive into a pool of their own. */
 };
 
 /** Where the buffers of a pool are. A glance: numbers may be off by what moves meanwhile. */
@@ -77,10 +85,13 @@ struct rte_pmd_mlx5_memic_stats {
 	uint32_t reserved;      /**< 0. */
 	uint64_t device_gets;   /**< Mbufs of the device handed out since the pool was made. */
 	uint64_t host_gets;     /**< Gets served from host memory, in mbufs. */
+	uint64_t foreign_dropped; /**< Frames that ports of others handed back to the sender. */
+	uint64_t foreign_bounced; /**< Frames that were copied to host memory for such ports. */
 };
 
 /**
- * Fill a conf with defaults: the only device, all that is needed, spilling, any key.
+ * Fill a conf with defaults: the only device, all that is needed, spilling, any key, no
+ * way to ports of other devices.
  *
  * @param[out] conf the conf.
  */
@@ -93,6 +104,8 @@ rte_pmd_mlx5_memic_conf_init(struct rte_pmd_mlx5_memic_conf *conf)
 	conf->max_bytes = RTE_PMD_MLX5_MEMIC_SIZE_ALL;
 	conf->spill = 1;
 	conf->mkey = RTE_PMD_MLX5_MEMIC_MKEY_AUTO;
+	conf->foreign = RTE_PMD_MLX5_MEMIC_FOREIGN_DROP;
+	conf->siblings = 0;
 }
 
 /**

@@ -12,6 +12,7 @@
 #include "control.h"
 #include "hooks.h"
 #include "log.h"
+#include "rx_setup.h"
 #include "rxq.h"
 
 /** A queue as it was set up. */
@@ -57,14 +58,19 @@ int
 mpm_hook_rx_queue_setup(uint16_t port, uint16_t queue, uint16_t descs, unsigned int socket,
 			const struct rte_eth_rxconf *conf, struct rte_mempool *mp)
 {
-	int ret = rte_eth_rx_queue_setup(port, queue, descs, socket, conf, mp);
+	struct mpm_rx_setup s = { .mp = mp, .conf = conf };
+	int ret;
 
-	if (ret != 0)
-		return ret;
-	mpm_control_lock();
-	drop(port, queue);
-	take_down(port, queue, conf, mp);
-	mpm_control_unlock();
+	ret = mpm_rx_setup_begin(port, &s);
+	if (ret == 0)
+		ret = rte_eth_rx_queue_setup(port, queue, descs, socket, s.conf, s.mp);
+	if (ret == 0) {
+		mpm_control_lock();
+		drop(port, queue);
+		take_down(port, queue, s.conf, s.mp);
+		mpm_control_unlock();
+	}
+	mpm_rx_setup_end(&s);
 	return ret;
 }
 

@@ -3,12 +3,16 @@
  */
 
 #include <rte_common.h>
+#include <rte_eal.h>
 #include <rte_ethdev.h>
 
 #include "advice.h"
 #include "cache.h"
+#include "control.h"
+#include "guard.h"
 #include "hooks.h"
 #include "pool.h"
+#include "rx_check.h"
 #include "rxq.h"
 
 /*
@@ -67,9 +71,31 @@ look_at_rings(struct mpm_pool *p, void *arg __rte_unused)
 	return 0;
 }
 
+/* What the application was not told of by an errno of the PMD, it is told here. */
+static int
+check(uint16_t port)
+{
+	int ret = mpm_rx_check(port);
+
+	if (ret != 0)
+		return ret;
+	mpm_control_lock();
+	ret = mpm_guard_starting(port);
+	mpm_control_unlock();
+	return ret;
+}
+
 int
 mpm_hook_dev_start(uint16_t port)
 {
+	int ret;
+
+	/* others know no devices */
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return rte_eth_dev_start(port);
+	ret = check(port);
+	if (ret != 0)
+		return ret;
 	mpm_advice(port);
 	mpm_pool_walk(look_at_rings, NULL);
 	return rte_eth_dev_start(port);

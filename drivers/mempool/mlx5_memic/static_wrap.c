@@ -21,9 +21,13 @@ struct ibv_mr *__wrap_ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t len
 int __wrap_ibv_dereg_mr(struct ibv_mr *mr);
 uint32_t __wrap_rte_mempool_obj_iter(struct rte_mempool *mp, rte_mempool_obj_cb_t *cb, void *arg);
 int __wrap_rte_eth_dev_start(uint16_t port);
+int __wrap_rte_eth_dev_configure(uint16_t port, uint16_t rx, uint16_t tx,
+				 const struct rte_eth_conf *conf);
 int __wrap_rte_eth_rx_queue_setup(uint16_t port, uint16_t queue, uint16_t descs,
 				  unsigned int socket, const struct rte_eth_rxconf *conf,
 				  struct rte_mempool *mp);
+int __wrap_rte_eth_tx_queue_setup(uint16_t port, uint16_t queue, uint16_t descs,
+				  unsigned int socket, const struct rte_eth_txconf *conf);
 
 struct ibv_pd *
 __wrap_ibv_alloc_pd(struct ibv_context *ctx)
@@ -81,10 +85,24 @@ __wrap_rte_eth_dev_start(uint16_t port)
 }
 
 int
+__wrap_rte_eth_dev_configure(uint16_t port, uint16_t rx, uint16_t tx,
+			     const struct rte_eth_conf *conf)
+{
+	return mpm_hook_dev_configure(port, rx, tx, conf);
+}
+
+int
 __wrap_rte_eth_rx_queue_setup(uint16_t port, uint16_t queue, uint16_t descs, unsigned int socket,
 			      const struct rte_eth_rxconf *conf, struct rte_mempool *mp)
 {
 	return mpm_hook_rx_queue_setup(port, queue, descs, socket, conf, mp);
+}
+
+int
+__wrap_rte_eth_tx_queue_setup(uint16_t port, uint16_t queue, uint16_t descs, unsigned int socket,
+			      const struct rte_eth_txconf *conf)
+{
+	return mpm_hook_tx_queue_setup(port, queue, descs, socket, conf);
 }
 
 int

@@ -2,11 +2,15 @@
  * Copyright(c) 2026 The dpdk-memic authors
  */
 
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <memic.h>
 
+#include <rte_ethdev.h>
+#include <rte_mempool.h>
 #include <rte_string_fns.h>
 #include <rte_telemetry.h>
 
@@ -15,6 +19,7 @@
 #include "control.h"
 #include "devices.h"
 #include "figures.h"
+#include "guard.h"
 #include "pool.h"
 #include "region.h"
 #include "telemetry.h"
@@ -64,6 +69,34 @@ add_reason(const char *text, struct rte_tel_data *d)
 	} while (*text != '\0');
 }
 
+struct twins_request {
+	const struct mpm_pool *main;
+	struct rte_tel_data *names;
+};
+
+static int
+add_twin(struct mpm_pool *p, void *arg)
+{
+	const struct twins_request *req = arg;
+
+	return p->main == req->main ? rte_tel_data_add_array_string(req->names, p->mp->name) : 0;
+}
+
+static void
+add_siblings(struct mpm_pool *p, struct rte_tel_data *d)
+{
+	struct twins_request req = { .main = p, .names = rte_tel_data_alloc() };
+
+	rte_tel_data_add_dict_string(d, "foreign", mpm_foreign_name(p->rule.foreign));
+	mpm_tel_add_u64(d, "siblings", p->rule.siblings);
+	rte_tel_data_add_dict_string(d, "main", p->main == NULL ? "" : p->main->mp->name);
+	if (req.names == NULL)
+		return;
+	rte_tel_data_start_array(req.names, RTE_TEL_STRING_VAL);
+	mpm_pool_each(add_twin, &req);
+	rte_tel_data_add_dict_container(d, "twins", req.names, 0);
+}
+
 struct info_request {
 	const char *name;
 	struct rte_tel_data *d;
@@ -86,6 +119,7 @@ info_of(struct mpm_pool *p, void *arg)
 				     region == NULL ? "" : memic_mkey_mode_name(region->mode));
 	add_reason(p->reason, req->d);
 	add_figures(p, req->d);
+	add_siblings(p, req->d);
 	return 1;
 }
 
@@ -100,6 +134,38 @@ info(const char *cmd __rte_unused, const char *params, struct rte_tel_data *d)
 	return mpm_pool_walk(info_of, &req) == 1 ? 0 : -1;
 }
 
+/* A port that never needed a guard has none, and all zeroes. */
+static int
+port_info(const char *cmd __rte_unused, const char *params, struct rte_tel_data *d)
+{
+	const struct mpm_guard *g;
+	char *end;
+	unsigned long port;
+
+	if (params == NULL || !isdigit((unsigned char)params[0]))
+		return -1;
+	port = strtoul(params, &end, 10);
+	if (*end != '\0' || port >= RTE_MAX_ETHPORTS || !rte_eth_dev_is_valid_port(port))
+		return -1;
+	mpm_control_lock();
+	g = mpm_guard_get(port);
+	rte_tel_data_start_dict(d);
+	mpm_tel_add_u64(d, "port", port);
+	mpm_tel_add_u64(d, "guarded_queues", g == NULL ? 0 : mpm_guard_queues(g));
+	rte_tel_data_add_dict_string(d, "bounce_pool", g == NULL || g->bounce == NULL ? "" :
+				     g->bounce->name);
+	mpm_tel_add_u64(d, "bounce_mbufs", g == NULL || g->bounce == NULL ? 0 :
+			g->bounce->populated_size);
+	mpm_tel_add_u64(d, "bounce_free", g == NULL || g->bounce == NULL ? 0 :
+			rte_mempool_avail_count(g->bounce));
+	mpm_tel_add_u64(d, "foreign_dropped", g == NULL ? 0 :
+			__atomic_load_n(&g->dropped, __ATOMIC_RELAXED));
+	mpm_tel_add_u64(d, "foreign_bounced", g == NULL ? 0 :
+			__atomic_load_n(&g->bounced, __ATOMIC_RELAXED));
+	mpm_control_unlock();
+	return 0;
+}
+
 void
 mpm_telemetry_init(void)
 {
@@ -107,4 +173,6 @@ mpm_telemetry_init(void)
 				   "Pools of the ops mlx5_memic. No parameters");
 	rte_telemetry_register_cmd("/mlx5_memic/info", info,
 				   "Where the buffers of a pool are. Parameter: pool name");
+	rte_telemetry_register_cmd("/mlx5_memic/port", port_info,
+				   "What keeps buffers out of reach from a port. Parameter: port id");
 }

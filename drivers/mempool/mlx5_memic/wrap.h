@@ -21,8 +21,10 @@
 #define ibv_import_pd __real_ibv_import_pd
 #define ibv_reg_mr_iova2 __real_ibv_reg_mr_iova2
 #define ibv_unimport_pd __real_ibv_unimport_pd
+#define rte_eth_dev_configure __real_rte_eth_dev_configure
 #define rte_eth_dev_start __real_rte_eth_dev_start
 #define rte_eth_rx_queue_setup __real_rte_eth_rx_queue_setup
+#define rte_eth_tx_queue_setup __real_rte_eth_tx_queue_setup
 #define rte_mempool_obj_iter __real_rte_mempool_obj_iter
 
 #endif /* MPM_WRAP_H */
