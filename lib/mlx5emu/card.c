@@ -12,6 +12,7 @@
 #include "card.h"
 #include "emu.h"
 #include "eswitch.h"
+#include "netdev.h"
 #include "objects.h"
 #include "trap.h"
 #include "verbs.h"
@@ -44,6 +45,7 @@ make_dev(struct emu_dev *dev, unsigned int index)
 	dev->preset = config.preset;
 	dev->next_num = 0x40;
 	dev->mtu = 1500; /* ETH_DATA_LEN, what the TAP starts with, too */
+	emu_netdev_look(dev);
 	LIST_INIT(&dev->cqs);
 	LIST_INIT(&dev->sqs);
 	LIST_INIT(&dev->rqs);

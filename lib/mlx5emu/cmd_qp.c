@@ -39,6 +39,8 @@ qp_destroy(struct emu_obj *obj, bool forced)
 	struct emu_verbs_qp *qp = (struct emu_verbs_qp *)obj;
 
 	(void)forced;
+	if (qp->tir.self_lb)
+		obj->file->dev->self_lb--;
 	if (qp->has_sq)
 		LIST_REMOVE(&qp->sq, next);
 	if (qp->has_rq)
@@ -126,6 +128,7 @@ setup_rss(struct emu_call *call, struct emu_verbs_qp *qp, struct emu_ind_tbl *tb
 		.rqs = tbl->rqs,
 		.toeplitz = req.rx_hash_fields_mask != 0,
 		.fields = hash_fields(req.rx_hash_fields_mask),
+		.self_lb = req.flags & MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_UC,
 	};
 	memcpy(qp->tir.key, req.rx_hash_key, sizeof(qp->tir.key));
 	emu_obj_use(&qp->obj, &tbl->obj);
@@ -194,6 +197,7 @@ setup_rq(struct emu_call *call, struct emu_verbs_qp *qp, const struct mlx5_ib_cr
 	qp->own_rq = &qp->rq;
 	qp->tir = (struct emu_tir){
 		.dev = call->dev, .num = emu_next_num(call->dev), .n = 1, .rqs = &qp->own_rq,
+		.self_lb = req->flags & MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_UC,
 	};
 	emu_obj_use(&qp->obj, &cq->obj);
 	qp->has_rq = true;
@@ -354,6 +358,8 @@ qp_create(struct emu_call *call)
 	qp->sig_all = emu_in_u64(call, UVERBS_ATTR_CREATE_QP_FLAGS, 0) &
 		      IB_UVERBS_QP_CREATE_SQ_SIG_ALL;
 	err = tbl != NULL ? setup_rss(call, qp, tbl) : setup_raw(call, qp);
+	if (err == 0 && qp->tir.self_lb && call->dev->cfg->fault.loopback == EMU_LOOP_REFUSED)
+		err = -EREMOTEIO;
 	if (err == 0)
 		err = qp_answer(call, qp);
 	if (err != 0) {
@@ -364,6 +370,9 @@ qp_create(struct emu_call *call)
 		LIST_INSERT_HEAD(&call->dev->sqs, &qp->sq, next);
 	if (qp->has_rq)
 		LIST_INSERT_HEAD(&call->dev->rqs, &qp->rq, next);
+	/* create_raw_packet_qp_tir(): mlx5_ib_enable_lb(), for the whole function */
+	if (qp->tir.self_lb)
+		call->dev->self_lb++;
 	return emu_out_obj(call, UVERBS_ATTR_CREATE_QP_HANDLE, &qp->obj);
 }
 

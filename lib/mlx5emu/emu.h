@@ -171,6 +171,7 @@ struct emu_packet {
 	bool frag;
 	bool ip_options;        /* IPv4 options or IPv6 extension headers */
 	bool l3_csum_ok, l4_csum_ok;
+	bool looped;            /* it never was on the wire */
 	uint8_t fields[EMU_MATCH_BYTES]; /* as fte_match_set_lyr_2_4 */
 };
 /* Headers and checksums of a frame, which must stay as long as p is used. */
@@ -198,6 +199,16 @@ enum emu_offer { EMU_OFFER_TAKEN, EMU_OFFER_NO_WQE, EMU_OFFER_NO_MATCH };
 enum emu_offer emu_steer_offer(struct emu_dev *dev, const uint8_t *frame, size_t len);
 /* Hash of len bytes; the key has at least len + 4 bytes. */
 uint32_t emu_toeplitz(const uint8_t *key, const uint8_t *data, size_t len);
+
+/*
+ * A frame that the function sent to its own address, inside the card: only queues that
+ * allow self loopback get it.
+ */
+void emu_steer_loopback(struct emu_dev *dev, const uint8_t *frame, size_t len);
+
+/* ---- loopback.c ---- */
+/* Whether a frame stays inside the card; if so it is delivered and counted. */
+bool emu_loopback(struct emu_dev *dev, uint8_t *frame, size_t len);
 
 /* ---- wire.c ---- */
 /* All under emu_lock(), or before the engine starts. Open says on stderr why it fails. */

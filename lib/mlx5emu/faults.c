@@ -125,6 +125,21 @@ read_ordering(struct emu_faults *f, const struct fault *self, const char *value)
 }
 
 static bool
+read_loopback(struct emu_faults *f, const struct fault *self, const char *value)
+{
+	(void)self;
+	if (strcmp(value, "refused") == 0)
+		f->loopback = EMU_LOOP_REFUSED;
+	else if (strcmp(value, "off") == 0)
+		f->loopback = EMU_LOOP_OFF;
+	else if (strcmp(value, "corrupts") == 0)
+		f->loopback = EMU_LOOP_CORRUPTS;
+	else
+		return false;
+	return true;
+}
+
+static bool
 read_start_offset(struct emu_faults *f, const struct fault *self, const char *value)
 {
 	uint64_t v;
@@ -218,6 +233,9 @@ static const struct fault table[] = {
 	{ "ordering", "refused|demanded", "relaxed ordering is no capability and refused for DM "
 	  "MRs (EINVAL), or mkeys without ordering attributes are refused (EREMOTEIO)",
 	  read_ordering, 0 },
+	{ "loopback", "refused|off|corrupts", "queues that take frames of their own function are "
+	  "refused (EREMOTEIO), or such frames leave by the wire, or arrive with a wrong byte",
+	  read_loopback, 0 },
 	{ "dm-multiple", "BYTES", "lengths of device memory and of MRs over it that are no "
 	  "multiple are refused (EINVAL)", read_number, AT(dm_multiple) },
 	{ "memic-held", "BYTES", "others hold so much of the device memory", read_number,

@@ -20,12 +20,16 @@ enum emu_key_fault { EMU_KEY_WORKS, EMU_KEY_REFUSED, EMU_KEY_FAILS };
 
 enum emu_ordering_fault { EMU_ORDERING_TAKEN, EMU_ORDERING_REFUSED, EMU_ORDERING_DEMANDED };
 
+/* What becomes of frames that a function sends to itself. */
+enum emu_loop_fault { EMU_LOOP_WORKS, EMU_LOOP_REFUSED, EMU_LOOP_OFF, EMU_LOOP_CORRUPTS };
+
 /* CPU touches of device memory that are trapped; bits. */
 enum { EMU_TRAP_READ = 1, EMU_TRAP_WRITE = 2 };
 
 struct emu_faults {
 	enum emu_key_fault klm, ksm, direct;
 	enum emu_ordering_fault ordering;
+	enum emu_loop_fault loopback;
 	uint64_t dm_multiple;           /* lengths that are no multiple of it are refused; 0 any */
 	uint64_t memic_held;            /* bytes that other processes or functions have */
 	uint64_t memic_returned;        /* they give them back at this allocation; 0 never */

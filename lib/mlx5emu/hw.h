@@ -87,6 +87,7 @@ struct emu_dev {
 	uint64_t out_of_buffer[EMU_COUNTER_SETS]; /* frames that found no WQE, by counter set */
 	struct emu_mkey **mkeys; /* by index, see mkey.c */
 	uint32_t mkey_slots, mkey_next;
+	unsigned int self_lb;   /* verbs TIRs with self_lb: frames to itself do not leave */
 	uint64_t flows_changed; /* emu_clock() of the last flow that came or went */
 	LIST_HEAD(, emu_cq) cqs;
 	LIST_HEAD(, emu_sq) sqs;
@@ -180,6 +181,7 @@ struct emu_tir {
 	unsigned int n;         /* queues; 1 for a direct TIR */
 	struct emu_rq **rqs;
 	bool toeplitz;          /* otherwise the first queue */
+	bool self_lb;           /* takes unicast frames that the function sends to itself */
 	bool symmetric;
 	uint8_t key[40];
 	uint32_t fields;        /* EMU_HASH_* */

@@ -295,6 +295,22 @@ emu_netdev_ioctl(int fd, unsigned long request, void *arg, int *ret)
 	return true;
 }
 
+void
+emu_netdev_look(struct emu_dev *dev)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq req = { 0 };
+
+	if (fd < 0)
+		return;
+	memcpy(req.ifr_name, dev->netdev, IFNAMSIZ);
+	if (syscall(SYS_ioctl, fd, SIOCGIFMTU, &req) == 0)
+		dev->mtu = (unsigned int)req.ifr_mtu;
+	if (syscall(SYS_ioctl, fd, SIOCGIFFLAGS, &req) == 0)
+		dev->link_down = !(req.ifr_flags & IFF_UP);
+	syscall(SYS_close, fd);
+}
+
 /* ---- hw_counters ---- */
 
 /*

@@ -13,6 +13,11 @@
 
 #include <stdbool.h>
 
+struct emu_dev;
+
+/* Take over what the interface is set to when the card is made. */
+void emu_netdev_look(struct emu_dev *dev);
+
 /*
  * An ioctl on a socket. True if it was ours and is answered: *ret is what ioctl(2)
  * returns, with errno set. False if the kernel is to answer.

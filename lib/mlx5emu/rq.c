@@ -241,6 +241,8 @@ emu_rq_receive(struct emu_rq *rq, const struct emu_packet *p, uint32_t hash,
 		return;
 	}
 	rq->ci++;
+	if (p->looped)
+		return;
 	stats->rx_frames++;
 	stats->rx_bytes += p->len;
 	stats->host_write_bytes += acc.host_bytes;

@@ -26,6 +26,7 @@ static const struct {
 	MEMBER(inline_bytes), MEMBER(wqe_bytes), MEMBER(cqe_bytes), MEMBER(doorbells),
 	MEMBER(errors), MEMBER(protection_errors), MEMBER(cq_overruns),
 	MEMBER(rx_no_match), MEMBER(rx_dropped), MEMBER(tx_no_rule), MEMBER(rx_no_wqe),
+	MEMBER(looped_frames),
 };
 
 _Static_assert(sizeof(members) / sizeof(members[0]) == sizeof(struct emu_stats) / 8,

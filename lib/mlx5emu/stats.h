@@ -30,6 +30,8 @@ struct emu_stats {
 	uint64_t rx_dropped;        /* by a drop flow */
 	uint64_t tx_no_rule;        /* frames for which the e-switch had no rule */
 	uint64_t rx_no_wqe;         /* frames that found no receive WQE (out_of_buffer) */
+	uint64_t looped_frames;     /* that the function sent to itself: not in all of the above
+				     * but wqe_bytes, cqe_bytes, doorbells and what went wrong */
 };
 
 #endif

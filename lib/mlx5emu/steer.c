@@ -351,3 +351,20 @@ emu_steer_offer(struct emu_dev *dev, const uint8_t *frame, size_t len)
 		deliver(dev, &p, &route);
 	return EMU_OFFER_TAKEN;
 }
+
+void
+emu_steer_loopback(struct emu_dev *dev, const uint8_t *frame, size_t len)
+{
+	struct emu_packet p;
+	struct route route;
+
+	emu_packet_parse(&p, frame, len);
+	p.looped = true;
+	emu_vport_count(&dev->rx, frame, len);
+	if (!find_route(dev, &p, &route))
+		dev->stats.rx_no_match++;
+	else if (route.rq != NULL && !route.flow->tir->self_lb)
+		dev->stats.rx_dropped++;
+	else
+		deliver(dev, &p, &route);
+}

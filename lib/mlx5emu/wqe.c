@@ -165,6 +165,16 @@ lose(const struct emu_sq *sq)
 			   "the mlx5 PMD does with dv_flow_en=0", sq->dev->name, sq->num);
 }
 
+/* The next frame of the WQE begins. */
+static void
+begin_frame(struct send *s)
+{
+	s->len = 0;
+	s->inlined = 0;
+	s->acc.host_bytes = 0;
+	s->acc.memic_bytes = 0;
+}
+
 static int
 transmit(struct send *s)
 {
@@ -177,6 +187,10 @@ transmit(struct send *s)
 				    "frame of %zu bytes has no Ethernet header", s->len);
 	if (l3 || l4)
 		emu_packet_fill_csum(frame, s->len, l3, l4);
+	if (emu_loopback(dev, frame, s->len)) {
+		begin_frame(s);
+		return 0;
+	}
 	stats->tx_frames++;
 	stats->tx_bytes += s->len;
 	stats->inline_bytes += s->inlined;
@@ -186,10 +200,7 @@ transmit(struct send *s)
 		lose(s->wqe->sq);
 	else if (emu_steer_transmit(dev, frame, s->len))
 		emu_wire_transmit(dev, frame, s->len);
-	s->len = 0;
-	s->inlined = 0;
-	s->acc.host_bytes = 0;
-	s->acc.memic_bytes = 0;
+	begin_frame(s);
 	return 0;
 }
 

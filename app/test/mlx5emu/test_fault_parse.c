@@ -41,6 +41,9 @@ test_values(void **state)
 	assert_int_equal(parsed("direct").direct, EMU_KEY_FAILS);
 	assert_int_equal(parsed("ordering=refused").ordering, EMU_ORDERING_REFUSED);
 	assert_int_equal(parsed("ordering=demanded").ordering, EMU_ORDERING_DEMANDED);
+	assert_int_equal(parsed("loopback=refused").loopback, EMU_LOOP_REFUSED);
+	assert_int_equal(parsed("loopback=off").loopback, EMU_LOOP_OFF);
+	assert_int_equal(parsed("loopback=corrupts").loopback, EMU_LOOP_CORRUPTS);
 	assert_int_equal(parsed("dm-multiple=64").dm_multiple, 64);
 	assert_int_equal(parsed("memic-held=128K").memic_held, 131072);
 	assert_int_equal(parsed("memic-returned=3").memic_returned, 3);
