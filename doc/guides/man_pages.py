@@ -17,6 +17,7 @@ PAGES = {
     "memic_dm_alloc": (3, {
         "memic_dm_alloc": "allocate device memory",
         "memic_dm_alloc_most": "allocate as much device memory as can be had",
+        "memic_dm_available": "how much device memory can be had now",
         "memic_dm_free": "free device memory",
     }),
     "memic_dm_addr": (3, {
@@ -24,6 +25,7 @@ PAGES = {
         "memic_dm_length": "usable bytes of an allocation",
         "memic_dm_type": "type of an allocation",
         "memic_dm_verbs": "verbs object of an allocation",
+        "memic_dm_map_identity": "map device memory where address and offset are the same",
     }),
     "memic_dm_share": (3, {
         "memic_dm_share": "what another process needs to map device memory",
@@ -41,6 +43,11 @@ PAGES = {
         "memic_mkey_mode": "which way a key works",
         "memic_mkey_base": "first address that queues may post",
         "memic_mkey_mode_name": "name of a way to a key",
+    }),
+    "memic_probe": (3, {
+        "memic_probe": "put what is assumed of device memory to the test",
+        "memic_probe_mkey": "find out whether frames pass through a kind of key",
+        "memic_answer_name": "name of an answer",
     }),
     "memic_copy_to": (3, {
         "memic_copy_to": "copy into device memory",

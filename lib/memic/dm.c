@@ -97,9 +97,9 @@ dm_map(struct memic_dm *dm)
 }
 
 /* Allocate without a word about failure: the caller may have another size to try. */
-static int
-dm_try(struct memic_device *dev, enum memic_dm_type type, size_t length,
-       unsigned int log_align, struct memic_dm **out)
+int
+memic_dm_try(struct memic_device *dev, enum memic_dm_type type, size_t length,
+	     unsigned int log_align, struct memic_dm **out)
 {
 	struct mlx5dv_alloc_dm_attr dv_attr = { .type = types[type].dv };
 	struct ibv_alloc_dm_attr attr = { .length = length, .log_align_req = log_align };
@@ -156,6 +156,8 @@ dm_release(struct memic_dm *dm)
 		       mapped_bytes(dm));
 	if (dm->map != NULL)
 		munmap(dm->map, mapped_bytes(dm));
+	if (dm->lost != 0)
+		munmap(dm->addr, mapped_bytes(dm) - dm->lost);
 	atomic_fetch_sub(&dm->dev->dms, 1);
 	free(dm);
 	return 0;
@@ -253,7 +255,7 @@ memic_dm_alloc(struct memic_device *dev, enum memic_dm_type type, size_t length,
 	if (!type_valid(type))
 		return memic_fail(EOPNOTSUPP, "memic_dm_alloc on %s: EOPNOTSUPP: there is no type "
 				  "%u of device memory", dev->caps.name, (unsigned int)type);
-	err = dm_try(dev, type, length, log_align, dm);
+	err = memic_dm_try(dev, type, length, log_align, dm);
 	return err == 0 ? 0 : fail_alloc(dev, type, length, log_align, err);
 }
 
@@ -278,13 +280,13 @@ dm_search(struct memic_device *dev, size_t least, size_t top, unsigned int log_a
 	struct memic_dm *dm;
 	int err;
 
-	err = dm_try(dev, MEMIC_DM_MEMIC, top, log_align, &dm);
+	err = memic_dm_try(dev, MEMIC_DM_MEMIC, top, log_align, &dm);
 	while (is_shortage(err) && fits < fails) {
 		mid = (fits + (fails - fits) / 2) / page * page;
 		if (mid <= fits)
 			mid = (fits / page + 1) * page;
 		if (mid >= fails) {
-			err = dm_try(dev, MEMIC_DM_MEMIC, fits, log_align, &dm);
+			err = memic_dm_try(dev, MEMIC_DM_MEMIC, fits, log_align, &dm);
 			if (!is_shortage(err) || !tried)
 				break;
 			/* somebody took it since: search again below */
@@ -293,7 +295,7 @@ dm_search(struct memic_device *dev, size_t least, size_t top, unsigned int log_a
 			tried = false;
 			continue;
 		}
-		err = dm_try(dev, MEMIC_DM_MEMIC, mid, log_align, &dm);
+		err = memic_dm_try(dev, MEMIC_DM_MEMIC, mid, log_align, &dm);
 		if (is_shortage(err)) {
 			fails = mid;
 		} else if (err == 0 && mid + page < fails && dm_release(dm) == 0) {
@@ -348,6 +350,11 @@ memic_dm_free(struct memic_dm *dm)
 		return memic_fail(EBUSY, "free of %zu bytes of %s on %s: EBUSY: %u key(s) over it "
 				  "live; memic_mkey_destroy() them first", dm->length,
 				  types[dm->type].name, dm->dev->caps.name, keys);
+	if (dm->kept)
+		return memic_fail(EBUSY, "free of %zu bytes of %s on %s: EBUSY: another thread has "
+				  "the addresses that libmlx5 would unmap; the memory stays taken "
+				  "until the process ends", dm->length, types[dm->type].name,
+				  dm->dev->caps.name);
 	err = dm_release(dm);
 	if (err == 0)
 		return 0;

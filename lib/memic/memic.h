@@ -208,6 +208,38 @@ int memic_dm_alloc_most(struct memic_device *dev, size_t want, size_t least,
 int memic_dm_free(struct memic_dm *dm);
 
 /**
+ * Find out how much MEMIC can be had now, by taking all of it and giving it back.
+ *
+ * Nobody can ask a device how much is free. For the milliseconds that the trial takes
+ * others get none.
+ *
+ * @param dev device.
+ * @param[out] total bytes that could be had in all.
+ * @param[out] largest bytes that could be had in one piece.
+ * @return 0, also where there is none; what giving back failed with, otherwise what a
+ *         trial failed with for another reason than want of memory.
+ */
+int memic_dm_available(struct memic_device *dev, size_t *total, size_t *largest);
+
+/**
+ * Move the mapping of an allocation to where address and offset are the same.
+ *
+ * Queues that post addresses can then use the allocation's direct key, as byte N of it is
+ * at address N. The first page is lost: nothing can be at address 0. From now on
+ * memic_dm_addr() and memic_dm_length() tell of the rest, and indirect keys are refused.
+ * Until it is freed a NULL pointer with an offset added reaches device memory unnoticed.
+ * Only one allocation of a process can be there. Not safe while another thread maps or
+ * unmaps at addresses of its own choice.
+ *
+ * @param dm a MEMIC allocation without keys, of more than a page.
+ * @return 0, also when it is there already; -EOPNOTSUPP (not packet memory), -EBUSY (keys
+ *         over it), -EINVAL (it starts inside its page, or has no second one), -EEXIST
+ *         (something else is at these addresses; the sentence says what), -EPERM
+ *         (addresses below vm.mmap_min_addr without CAP_SYS_RAWIO), or what mremap(2) gave.
+ */
+int memic_dm_map_identity(struct memic_dm *dm);
+
+/**
  * The CPU's mapping of an allocation, write-combining.
  *
  * @param dm allocation.
@@ -344,6 +376,87 @@ enum memic_mkey_mode memic_mkey_mode(const struct memic_mkey *mkey);
  * @return the mapping's for KLM and KSM, 0 for DIRECT.
  */
 uint64_t memic_mkey_base(const struct memic_mkey *mkey);
+
+/* ---- what a device really does ---- */
+
+/** Answer to a question about a device. */
+enum memic_answer {
+	MEMIC_NO,      /**< No. */
+	MEMIC_YES,     /**< Yes. */
+	MEMIC_UNKNOWN, /**< It cannot be found out here; the reason says why. */
+};
+
+/** One question about a device, its answer and what it rests on. */
+struct memic_check {
+	const char *name;         /**< Short and stable, as "klm"; static text. */
+	const char *question;     /**< What was asked; static text. */
+	bool needed;              /**< Without a yes the driver cannot use the memory so. */
+	enum memic_answer answer; /**< What came of it. */
+	char reason[512];         /**< What was seen; holds no address or name of a network. */
+};
+
+/** Called for each check as soon as it has its answer. */
+typedef void (*memic_check_fn)(const struct memic_check *check, void *arg);
+
+/** What memic_probe() shall do. All 0 is a good start. */
+struct memic_probe_options {
+	unsigned int port;            /**< Port that sends frames to itself, from 1; 0 is 1. */
+	unsigned int removal_seconds; /**< How long to wait for a removal; 0: not asked for. */
+};
+
+/**
+ * Name of an answer.
+ *
+ * @param answer answer.
+ * @return static text: "yes", "no" or "unknown".
+ */
+const char *memic_answer_name(enum memic_answer answer);
+
+/**
+ * Put each assumption that is made about a device's MEMIC to the test.
+ *
+ * Allocates device memory, maps and registers it, and sends frames of several sizes from
+ * and to it, through a raw packet queue pair of its own: the port sends to itself inside
+ * the card, and a flow rule takes frames of one source address and EtherType only, so
+ * that the flows of others stay as they are. While it runs, frames that others send to
+ * the port's own address may stay in the card, too. Takes a second or two, plus the wait
+ * for a removal, and gives all back. The checks need CAP_NET_RAW.
+ *
+ * What is asked follows from the kernel's hw/mlx5/dm.c and mr.c (sizes, regions, who is
+ * busy), mlx5dv_alloc_dm(3) and ibv_alloc_dm(3), and from what was published of costs; the
+ * checks of keys, order and write-combining rest on nothing but what is seen.
+ *
+ * With removal_seconds the last check waits that long for somebody to remove the device;
+ * after a removal only memic_device_close() is of use.
+ *
+ * @param dev device, without allocations of this process that leave no memory.
+ * @param options what to do, NULL for all 0.
+ * @param fn called for each check, in the calling thread.
+ * @param arg its argument.
+ * @return number of checks that are needed and have not been answered with yes; -EINVAL
+ *         for a NULL argument or a port that the device does not have.
+ */
+int memic_probe(struct memic_device *dev, const struct memic_probe_options *options,
+		memic_check_fn fn, void *arg);
+
+/**
+ * Find out whether frames pass through one kind of key over an allocation.
+ *
+ * The allocation's bytes are lost. Two frames go from host memory to the device and back,
+ * without the CPU touching device memory; with @p thorough it is several dozen, see
+ * memic_probe(), and the CPU does. Takes some milliseconds where it works, some tenths of
+ * a second where frames get lost.
+ *
+ * @param dm a MEMIC allocation whose bytes nobody needs.
+ * @param mode kind of key.
+ * @param port port that sends frames to itself, from 1.
+ * @param thorough all sizes, several segments, both ways apart.
+ * @param[out] check the answer. MEMIC_UNKNOWN: the key can be made, but no frame comes
+ *             back, whatever memory it is in.
+ * @return 0; -EINVAL, -EOPNOTSUPP (not packet memory).
+ */
+int memic_probe_mkey(struct memic_dm *dm, enum memic_mkey_mode mode, unsigned int port,
+		     bool thorough, struct memic_check *check);
 
 /* ---- copies by the CPU ---- */
 

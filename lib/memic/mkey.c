@@ -76,6 +76,10 @@ check_indirect(const struct memic_dm *dm, enum memic_mkey_mode mode)
 	unsigned int unit = mode == MEMIC_MKEY_KSM ? KSM_BYTES : MEMIC_UNIT;
 	unsigned int off = (uintptr_t)dm->addr % unit;
 
+	if (dm->lost != 0)
+		return memic_fail(EINVAL, "%s key on %s: EINVAL: addresses of the memory are "
+				  "offsets since its mapping was moved: use a direct key",
+				  mode_names[mode], name);
 	if (!dm->dev->caps.devx)
 		return memic_fail(EOPNOTSUPP, "%s key on %s: EOPNOTSUPP: the context takes no DevX "
 				  "commands: it must be opened with DevX, by a process with "

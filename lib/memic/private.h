@@ -35,6 +35,8 @@ struct memic_dm {
 	void *map;     /* second mapping, or NULL */
 	size_t length; /* as asked for */
 	size_t size;   /* as allocated: length rounded up to MEMIC_UNIT */
+	size_t lost;   /* bytes at the start that an identity mapping cannot show */
+	bool kept;     /* never freed: what is where it was is somebody else's */
 	enum memic_dm_type type;
 	atomic_uint keys;
 };
@@ -65,6 +67,10 @@ int memic_verbs_errno(int rc);
 
 /* PCI or auxiliary bus address of a device, "" when sysfs does not tell. */
 void memic_bus_address(const struct ibv_device *ibdev, char *address, size_t size);
+
+/* memic_dm_alloc() without a sentence: 0 or an errno. */
+int memic_dm_try(struct memic_device *dev, enum memic_dm_type type, size_t length,
+		 unsigned int log_align, struct memic_dm **out);
 
 /* Fill the capabilities of a device whose context is open; 0 or a negative errno. */
 int memic_caps_query(struct memic_device *dev);

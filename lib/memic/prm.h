@@ -67,6 +67,14 @@ enum {
 #define PRM_DM_PATTERN_START PRM_FIELD(0x1c0, 64)
 #define PRM_DM_ENCAP_START PRM_FIELD(0x240, 64)
 
+/* query_nic_vport_context_out and nic_vport_context: permanent_address, 48 bits */
+enum {
+	PRM_VPORT_AT = 0x80,
+	PRM_VPORT_BYTES = 256,
+};
+#define PRM_VPORT_MAC_HIGH PRM_FIELD(0x7b0, 16)
+#define PRM_VPORT_MAC_LOW PRM_FIELD(0x7c0, 32)
+
 /* create_mkey: the mkey context, then 16-byte KLM or KSM entries in fours */
 enum {
 	PRM_MKC_AT = 0x80,

@@ -74,6 +74,11 @@ memic_dm_share(const struct memic_dm *dm, struct memic_dm_share *share)
 	if (dm->type != MEMIC_DM_MEMIC)
 		return memic_fail(EOPNOTSUPP, "memic_dm_share: EOPNOTSUPP: %s has no CPU mapping",
 				  memic_dm_type_name(dm->type));
+	/* the kernel maps an allocation whole or not at all (rdma_user_mmap_entry_get_pgoff()) */
+	if (dm->lost != 0)
+		return memic_fail(EOPNOTSUPP, "memic_dm_share on %s: EOPNOTSUPP: the memory is where "
+				  "its offsets are, without its first page: use klm or ksm keys",
+				  dm->dev->caps.name);
 	err = query_page(dm, &page);
 	if (err != 0)
 		return memic_fail(err, "MLX5_IB_METHOD_DM_QUERY of %zu bytes of MEMIC on %s: %s: "
