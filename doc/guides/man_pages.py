@@ -5,6 +5,7 @@
 
 PAGES = {
     "mlx5emu": (1, {"mlx5emu": "run a command on a software ConnectX"}),
+    "dpdk-memic-info": (1, {"dpdk-memic-info": "show and probe device memory of cards"}),
     "dpdk-memic-perf": (1, {"dpdk-memic-perf": "benchmark of the mempool driver mlx5_memic"}),
     "memic": (7, {"memic": "on-chip device memory of ConnectX NICs over verbs"}),
     "memic_device_open": (3, {
