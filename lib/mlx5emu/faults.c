@@ -205,6 +205,18 @@ read_remove(struct emu_faults *f, const struct fault *self, const char *value)
 	return false;
 }
 
+/* stores:N or loads:N */
+static bool
+read_incoherent(struct emu_faults *f, const struct fault *self, const char *value)
+{
+	(void)self;
+	if (strncmp(value, "stores:", 7) == 0)
+		return number(value + 7, &f->lose_stores);
+	if (strncmp(value, "loads:", 6) == 0)
+		return number(value + 6, &f->lose_loads);
+	return false;
+}
+
 static bool
 read_trap(struct emu_faults *f, const struct fault *self, const char *value)
 {
@@ -264,6 +276,11 @@ static const struct fault table[] = {
 	  "milliseconds after its first context was opened", read_remove, 0 },
 	{ "write-combining", NULL, "what the CPU stores to device memory is seen by the card only "
 	  "when the next doorbell record moves", read_switch, AT(write_combining) },
+	{ "incoherent", "stores:N|loads:N", "from the Nth doorbell of a device on, its card sees "
+	  "no more stores of the CPU to device memory, or the CPU nothing that the card writes there",
+	  read_incoherent, 0 },
+	{ "any-variant", NULL, "keys are told apart by their index alone, and a wrong low byte "
+	  "passes", read_switch, AT(any_variant) },
 	{ "trap", "read|write|all", "CPU accesses to device memory are counted and reported with "
 	  "a backtrace", read_trap, 0 },
 };

@@ -47,6 +47,9 @@ struct emu_faults {
 	uint64_t remove_frames;         /* the device goes after so many frames; 0 never */
 	uint64_t remove_ms;             /* or so long after its first context was opened */
 	bool write_combining;           /* CPU stores reach the card with the next doorbell */
+	uint64_t lose_stores;           /* from this doorbell on they never do; 0 never */
+	uint64_t lose_loads;            /* from this one on the CPU sees no writes of the card */
+	bool any_variant;               /* the low byte of keys is not looked at */
 	unsigned int trap;              /* EMU_TRAP_* */
 };
 

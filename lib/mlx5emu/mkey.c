@@ -143,7 +143,9 @@ emu_mkey_find(const struct emu_dev *dev, uint32_t key)
 {
 	struct emu_mkey *mkey = find_index(dev, key >> 8);
 
-	return mkey != NULL && mkey->key == key ? mkey : NULL;
+	if (mkey == NULL || (mkey->key != key && !dev->cfg->fault.any_variant))
+		return NULL;
+	return mkey;
 }
 
 enum emu_key_fault

@@ -27,7 +27,7 @@ struct emu_stats {
 	uint64_t protection_errors; /* mkey uses refused */
 	uint64_t cq_overruns;       /* CQs that died because a CQE found no room */
 	uint64_t rx_no_match;       /* frames for which no flow was found */
-	uint64_t rx_dropped;        /* by a drop flow */
+	uint64_t rx_dropped;        /* by a drop flow; sent to oneself where that is not allowed */
 	uint64_t tx_no_rule;        /* frames for which the e-switch had no rule */
 	uint64_t rx_no_wqe;         /* frames that found no receive WQE (out_of_buffer) */
 	uint64_t looped_frames;     /* that the function sent to itself: not in all of the above

@@ -49,13 +49,26 @@ err_close:
 	return -ENOMEM;
 }
 
+static bool
+has_copy(const struct emu_faults *f)
+{
+	return f->write_combining || f->lose_stores != 0 || f->lose_loads != 0;
+}
+
+/* Whether a fault that begins with a doorbell has begun. */
+static bool
+begun(const struct emu_dev *dev, uint64_t doorbell)
+{
+	return doorbell != 0 && dev->stats.doorbells >= doorbell;
+}
+
 int
 emu_wc_fd(struct emu_dev *dev)
 {
 	struct emu_memic *m = &dev->memic;
 	int err;
 
-	if (!dev->cfg->fault.write_combining)
+	if (!has_copy(&dev->cfg->fault))
 		return m->fd;
 	err = m->shadow == NULL ? start(m) : 0;
 	return err < 0 ? err : m->shadow_fd;
@@ -76,7 +89,7 @@ emu_wc_doorbell(struct emu_dev *dev)
 {
 	struct emu_memic *m = &dev->memic;
 
-	if (m->shadow == NULL)
+	if (m->shadow == NULL || begun(dev, dev->cfg->fault.lose_stores))
 		return;
 	for (uint32_t page = 0; page < m->pages; page++)
 		if (m->page_used[page])
@@ -88,7 +101,7 @@ emu_wc_written(struct emu_dev *dev, const uint8_t *p, size_t len)
 {
 	struct emu_memic *m = &dev->memic;
 
-	if (m->shadow != NULL)
+	if (m->shadow != NULL && !begun(dev, dev->cfg->fault.lose_loads))
 		memcpy(m->shadow + (p - m->va), p, len);
 }
 

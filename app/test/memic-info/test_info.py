@@ -113,7 +113,8 @@ def sw_icm(build):
 def sw_icm_refused(build):
     """Without the capabilities the reason names them."""
     out, _, _ = info(build, "--json", emu=["--fault", "sw-icm"],
-                     before='exec setpriv --bounding-set -sys_rawio --inh-caps -sys_rawio "$0" "$@"; ')
+                     before='exec setpriv --bounding-set -sys_rawio --inh-caps -sys_rawio '
+                            '"$0" "$@"; ')
     types = {entry["type"]: entry for entry in json.loads(out)["devices"][0]["types"]}
     expect(not types["STEERING_SW_ICM"]["may"] and
            types["STEERING_SW_ICM"]["why"].startswith("EPERM") and
@@ -249,6 +250,11 @@ def other_answers(build):
             (["ordering=refused"], "mr-relaxed-ordering", "no", "EINVAL", 0),
             (["ordering=demanded"], "auto", "yes", "klm", 0),
             (["write-combining"], "store-fence", "yes", "", 0),
+            (["incoherent=stores:1"], "klm", "no", "sent .* came back with a wrong byte", 1),
+            (["incoherent=loads:1"], "ksm", "no", "received into device memory came back", 1),
+            (["incoherent=stores:200"], "store-fence", "no", "[1-9][0-9]* of 64 frames", 1),
+            (["incoherent=loads:350"], "load-fence", "no", "[1-9][0-9]* of 64 frames", 1),
+            (["any-variant"], "wrong-keys", "no", "a key that does not exist", 0),
             (["memic-held=128K"], "max_dm_size", "no", "nothing can be had", 1),
             (["ioctl=3:EIO:REG_MR"], "auto", "yes", "", 0)):
         answer(probe(build, *faults, status=status), name, wanted, reason)

@@ -58,6 +58,9 @@ test_values(void **state)
 	assert_int_equal(parsed("remove=frames:9").remove_frames, 9);
 	assert_int_equal(parsed("remove=ms:10").remove_ms, 10);
 	assert_true(parsed("write-combining").write_combining);
+	assert_int_equal(parsed("incoherent=stores:3").lose_stores, 3);
+	assert_int_equal(parsed("incoherent=loads:1K").lose_loads, 1024);
+	assert_true(parsed("any-variant").any_variant);
 	assert_int_equal(parsed("trap=read").trap, EMU_TRAP_READ);
 	assert_int_equal(parsed("trap=write").trap, EMU_TRAP_WRITE);
 	assert_int_equal(parsed("trap=all").trap, EMU_TRAP_READ | EMU_TRAP_WRITE);
