@@ -453,7 +453,8 @@ int memic_probe(struct memic_device *dev, const struct memic_probe_options *opti
  * @param thorough all sizes, several segments, both ways apart.
  * @param[out] check the answer. MEMIC_UNKNOWN: the key can be made, but no frame comes
  *             back, whatever memory it is in.
- * @return 0; -EINVAL, -EOPNOTSUPP (not packet memory).
+ * @return 0; -EINVAL, -EOPNOTSUPP (not packet memory), or why no key can be made just now,
+ *         as -ENOMEM and -EBUSY, which says nothing of the device.
  */
 int memic_probe_mkey(struct memic_dm *dm, enum memic_mkey_mode mode, unsigned int port,
 		     bool thorough, struct memic_check *check);

@@ -64,7 +64,7 @@ way_sge(const struct way *w, size_t off, size_t len)
  */
 enum memic_answer probe_baseline(struct memic_loop *loop, char *why, size_t why_len);
 /* memic_probe_mkey() through a loop that is known to work, or NULL for want of one. */
-void probe_mkey(struct memic_dm *dm, enum memic_mkey_mode mode, struct memic_loop *loop,
+int probe_mkey(struct memic_dm *dm, enum memic_mkey_mode mode, struct memic_loop *loop,
 		bool thorough, struct memic_check *check);
 /* Frames through a key; MEMIC_YES or MEMIC_NO, and what was seen. */
 enum memic_answer probe_way(struct way *w, bool thorough, char *why, size_t why_len);

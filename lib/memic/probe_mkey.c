@@ -251,30 +251,42 @@ probe_way(struct way *w, bool thorough, char *why, size_t why_len)
 	return MEMIC_YES;
 }
 
+/* A refusal by firmware, kernel or layout is an answer, a shortage is none. */
+static int
+take_refusal(struct memic_check *check, int rc)
+{
+	if (rc != -EREMOTEIO && rc != -EOPNOTSUPP && rc != -EINVAL)
+		return rc;
+	check->answer = MEMIC_NO;
+	snprintf(check->reason, sizeof(check->reason), "%s", memic_last_error());
+	return 0;
+}
+
 /* A key of its own protection domain, for want of a loop's. */
-static void
+static int
 key_alone(struct memic_dm *dm, enum memic_mkey_mode mode, struct memic_check *check)
 {
 	struct memic_mkey *mkey;
 	struct ibv_pd *pd;
+	int rc;
 
 	errno = 0;
 	pd = ibv_alloc_pd(dm->dev->ctx);
 	if (pd == NULL) {
-		snprintf(check->reason, sizeof(check->reason), "ibv_alloc_pd: %s",
-			 memic_errno_name(memic_null_errno()));
-		return;
+		rc = memic_null_errno();
+		return memic_fail(rc, "ibv_alloc_pd on %s: %s", dm->dev->caps.name,
+				  memic_errno_name(rc));
 	}
-	if (memic_mkey_create(dm, pd, mode, &mkey) != 0) {
-		check->answer = MEMIC_NO;
-		snprintf(check->reason, sizeof(check->reason), "%s", memic_last_error());
-	} else {
-		memic_mkey_destroy(mkey);
-	}
+	rc = memic_mkey_create(dm, pd, mode, &mkey);
+	if (rc != 0)
+		rc = take_refusal(check, rc);
+	else
+		rc = memic_mkey_destroy(mkey);
 	ibv_dealloc_pd(pd);
+	return rc;
 }
 
-void
+int
 probe_mkey(struct memic_dm *dm, enum memic_mkey_mode mode, struct memic_loop *loop,
 	   bool thorough, struct memic_check *check)
 {
@@ -284,27 +296,24 @@ probe_mkey(struct memic_dm *dm, enum memic_mkey_mode mode, struct memic_loop *lo
 		[MEMIC_MKEY_DIRECT] = "do frames pass through the memory's own key, by offset",
 	};
 	struct way w = { .dm = dm, .loop = loop };
-	unsigned int i;
+	int rc, i;
 
 	check->name = memic_mkey_mode_name(mode);
 	check->question = questions[mode];
 	check->needed = false;
 	check->answer = MEMIC_UNKNOWN;
-	if (loop == NULL) {
-		key_alone(dm, mode, check);
-		return;
-	}
-	if (memic_mkey_create(dm, loop->pd, mode, &w.mkey) != 0) {
-		check->answer = MEMIC_NO;
-		snprintf(check->reason, sizeof(check->reason), "%s", memic_last_error());
-		return;
-	}
+	if (loop == NULL)
+		return key_alone(dm, mode, check);
+	rc = memic_mkey_create(dm, loop->pd, mode, &w.mkey);
+	if (rc != 0)
+		return take_refusal(check, rc);
 	check->answer = probe_way(&w, thorough, check->reason, sizeof(check->reason));
-	for (i = 0; i < LOOP_TRIES; i++)
-		if (memic_mkey_destroy(w.mkey) == 0)
-			return;
-	check->answer = MEMIC_NO;
-	snprintf(check->reason, sizeof(check->reason), "%s", memic_last_error());
+	for (i = 0; i < LOOP_TRIES; i++) {
+		rc = memic_mkey_destroy(w.mkey);
+		if (rc == 0)
+			break;
+	}
+	return rc;
 }
 
 int
@@ -313,6 +322,7 @@ memic_probe_mkey(struct memic_dm *dm, enum memic_mkey_mode mode, unsigned int po
 {
 	struct memic_loop *loop = NULL;
 	char why[sizeof(check->reason)];
+	int rc;
 
 	if (dm == NULL || check == NULL || (unsigned int)mode >= MEMIC_MKEY_MODES)
 		return memic_fail(EINVAL, "memic_probe_mkey: %s: EINVAL", dm == NULL ||
@@ -330,7 +340,8 @@ memic_probe_mkey(struct memic_dm *dm, enum memic_mkey_mode mode, unsigned int po
 	}
 	/* why there is no loop, unless something worse comes */
 	snprintf(check->reason, sizeof(check->reason), "%s", loop == NULL ? why : "");
-	probe_mkey(dm, mode, loop, thorough, check);
-	memic_loop_close(loop);
-	return 0;
+	rc = probe_mkey(dm, mode, loop, thorough, check);
+	if (memic_loop_close(loop) != 0 && rc == 0)
+		check->answer = MEMIC_UNKNOWN;
+	return rc;
 }

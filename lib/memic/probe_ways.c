@@ -42,7 +42,10 @@ tell_way(struct probe *p, struct memic_dm *dm, enum memic_mkey_mode mode)
 			  "come back unchanged from any memory: see loop",
 	};
 
-	probe_mkey(dm, mode, p->loop, true, &check);
+	if (probe_mkey(dm, mode, p->loop, true, &check) != 0) {
+		check.answer = MEMIC_UNKNOWN;
+		snprintf(check.reason, sizeof(check.reason), "%s", memic_last_error());
+	}
 	p->way[mode] = check.answer;
 	probe_tell(p, check.name, check.question, false, check.answer, "%s", check.reason);
 }

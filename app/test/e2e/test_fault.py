@@ -31,9 +31,9 @@ def only_pool(testpmd):
     return next(iter(pools.values()))
 
 
-def forward(build, *faults, eal=(), device="", pool="mlx5_memic", **options):
+def forward(build, *faults, eal=(), device="", pool="mlx5_memic", refused=0, **options):
     """Forward FRAMES under faults that harm none; returns the pool, the port's counters and
-    the output."""
+    the output. So many uses of keys are refused before, by the probe."""
     with Testpmd(build, card(*faults, **options), [*LOG, *eal], FITTING, pool, device) as testpmd:
         testpmd.wait_prompt()
         info = only_pool(testpmd) if pool else None
@@ -41,7 +41,8 @@ def forward(build, *faults, eal=(), device="", pool="mlx5_memic", **options):
         testpmd.forward(FRAMES)
         expect(testpmd.quit() == 0, "testpmd failed")
         stats = testpmd.stats()
-        check_card(stats)
+        expect(stats["protection_errors"] == refused, f"not {refused} uses refused: {stats}")
+        check_card({**stats, "protection_errors": 0})
         port = stats["ports"][0]
         expect(port["bad"] == 0, f"a byte changed: {port}")
         return info, port, testpmd.output
@@ -100,8 +101,81 @@ def klm_use(build):
 
 def klm_use_auto(build):
     """mkey=auto is whichever the probe proves, and KLM keys cannot be proven here."""
-    pool, port, _ = forward(build, "klm=use")
+    pool, port, output = forward(build, "klm=use", refused=1)
     expect(pool["mkey"] == "ksm" and host_bytes(port) == 0, f"{pool} {port}")
+    expect(re.search(r"no klm key over its device memory: a frame of 60 bytes .*protection",
+                     output), "nothing said of klm")
+    check_wire(port, FRAMES)
+
+
+def no_key_works(build):
+    """Both can be made and neither works: host memory, or a failure for who wants no other."""
+    pool, port, output = forward(build, "klm=use", "ksm=use", refused=2)
+    expect(pool["device_slots"] == 0 and memic_bytes(port) == 0, f"{pool} {port}")
+    expect("no ksm key" in pool["reason"], pool["reason"])
+    expect(re.search(r"MLX5_MEMIC: .*mb_pool_0.*host memory: no ksm key .*protection", output),
+           "nothing said of the pool")
+    check_wire(port, FRAMES)
+    eal = [*LOG, "--vdev=mempool_mlx5_memic0,spill=0"]
+    with Testpmd(build, card("klm=use", "ksm=use"), eal, FITTING) as testpmd:
+        expect(testpmd.wait_exit() != 0, "the pool was created")
+        expect_output(testpmd, r"spill=0.*no ksm key")
+
+
+def direct(build):
+    """Identity mapping: as good as the others, and only by name."""
+    eal = [*LOG, "--vdev=mempool_mlx5_memic0,mkey=direct"]
+    pool, port, output = forward(build, "klm=create", "ksm=create", eal=eal, memic="320K")
+    expect(pool["mkey"] == "direct" and host_bytes(port) == 0, f"{pool} {port}")
+    expect(re.search(r"device memory is at the addresses 0x1000 to", output), "nothing said")
+    check_wire(port, FRAMES)
+    pool, _, _ = forward(build, "klm=create", "ksm=create")
+    expect(pool["device_slots"] == 0, f"{pool}")
+
+
+def direct_use(build):
+    """What does not work but is named is taken, and told."""
+    eal = [*LOG, "--vdev=mempool_mlx5_memic0,mkey=direct"]
+    with Testpmd(build, card("direct"), eal, FITTING) as testpmd:
+        testpmd.wait_prompt()
+        expect(only_pool(testpmd)["mkey"] == "direct", "no direct key")
+        expect_output(testpmd, r"no frame will pass through direct keys, which mkey=direct asks for"
+                      r": a frame of 60 bytes")
+        expect(testpmd.quit() == 0, "testpmd failed")
+        expect(testpmd.stats()["leaked_objects"] == 0, "objects are still alive")
+
+
+def direct_offset(build):
+    """Memory that starts inside its page cannot be at its offsets."""
+    eal = [*LOG, "--vdev=mempool_mlx5_memic0,mkey=direct,size=16640"]
+    pool, port, _ = forward(build, "start-offset=64", eal=eal)
+    expect(pool["device_slots"] == 0 and memic_bytes(port) == 0, f"{pool} {port}")
+    expect("starts 64 bytes into its page" in pool["reason"], pool["reason"])
+
+
+def loopback_off(build):
+    """No frame comes back: the first key that can be made is taken, with a warning."""
+    with Testpmd(build, card("loopback=off"), LOG, FITTING) as testpmd:
+        testpmd.wait_prompt()
+        pool = only_pool(testpmd)
+        expect(pool["mkey"] == "klm" and pool["device_slots"] > 0, f"{pool}")
+        expect_output(testpmd, r"takes klm keys, as they can be made, but whether frames pass "
+                      r".*switchdev")
+        testpmd.start()
+        testpmd.forward(FRAMES)
+        expect(testpmd.quit() == 0, "testpmd failed")
+        check_card(testpmd.stats())
+        port = testpmd.stats()["ports"][0]
+        # the probe's frame left by the wire, which knows nothing of it
+        expect(port["bad"] == 1 and host_bytes(port) == 60, f"{port}")
+        check_wire({**port, "bad": 0}, FRAMES)
+
+
+def loopback_corrupts(build):
+    """A loop that changes bytes says nothing of keys."""
+    pool, port, output = forward(build, "loopback=corrupts")
+    expect(pool["mkey"] == "klm" and host_bytes(port) == 0, f"{pool} {port}")
+    expect(re.search(r"takes klm keys.*wrong byte at 59", output), "no warning")
     check_wire(port, FRAMES)
 
 
@@ -232,7 +306,13 @@ def ioctl_probe(build):
 
 def ioctl_pool(build):
     """What the driver asks for fails once: it finds another way, or tells why not."""
+    # the probe's key: nothing is known then, and the first kind that can be made is taken
     pool, port, output = forward(build, "ioctl=1:EIO:CREATE_MKEY")
+    expect(pool["mkey"] == "klm", str(pool))
+    expect(re.search(r"could not be found out: .*EIO", output), "not told that nothing is known")
+    check_wire(port, FRAMES)
+    # the pool's key
+    pool, port, output = forward(build, "ioctl=2:EIO:CREATE_MKEY")
     expect(pool["mkey"] == "ksm", str(pool))
     expect(re.search(r"no klm key .*EIO.*does not say that klm keys are refused", output),
            "taken for a card without klm keys")
@@ -363,7 +443,8 @@ def documented(build):
 
 
 main({case.__name__: case for case in (
-    klm_create, no_key, klm_use, klm_use_auto, ordering_refused, ordering_demanded, mkey_use,
+    klm_create, no_key, klm_use, klm_use_auto, no_key_works, direct, direct_use, direct_offset,
+    loopback_off, loopback_corrupts, ordering_refused, ordering_demanded, mkey_use,
     dm_multiple, memic_held, memic_returned, memic_run, start_offset, no_devx, sw_icm, drop, delay,
     reorder, ioctl_probe, ioctl_pool, mkey_shortage, remove, remove_idle, trap_io, trap_touch,
     write_combining, documented)})

@@ -11,7 +11,7 @@ from harness import (PCI_DEVICE, Program, add_preload, check_card, check_wire, e
 FRAMES = 20000
 
 
-def run(build, mode, frames=FRAMES, memic="2M", sabotage=None):
+def run(build, mode, frames=FRAMES, memic="2M", sabotage=None, eal=()):
     """Run the forwarder; returns it after its end with status and output."""
     env = dict(os.environ)
     if sabotage:
@@ -19,7 +19,7 @@ def run(build, mode, frames=FRAMES, memic="2M", sabotage=None):
         add_preload(env, os.path.join(build.folder, "app/test/e2e/libe2e_sabotage.so"))
     command = [os.path.join(build.folder, "app/test/e2e/e2e_fwd"), "--no-huge", "-m", "128",
                lcores(1), "-a", PCI_DEVICE, *plugin_arguments(build.plugin, env),
-               "--", mode, str(frames)]
+               *eal, "--", mode, str(frames)]
     emu = ["--memic", memic, "--wire", f"check:{frames}:1500"]
     with Program(build, command, emu, env) as program:
         program.wait_exit()
@@ -103,8 +103,11 @@ def no_hook(build):
 
 
 def refused_key(build, sabotage, reason):
-    program, stats = run(build, "pass", sabotage=sabotage)
+    """By name, as the probe would not let such keys pass: see found_out()."""
+    program, stats = run(build, "pass", sabotage=sabotage,
+                         eal=["--vdev=mempool_mlx5_memic0,mkey=klm"])
     port = stats["ports"][0]
+    expect_output(program, "no frame will pass through klm keys")
     expect(stats["protection_errors"] > 0, f"no protection error: {stats}")
     expect(port["errors"] > 0, f"no error CQE: {port}")
     expect(port["returned"] == 0, f"frames came through: {port}")
@@ -119,6 +122,16 @@ def va_on_zero_based_mr(build):
     refused_key(build, "direct_va", r"mkey 0x\w+")
 
 
+def found_out(build):
+    """mkey=auto does not take keys that are not what they seem."""
+    for sabotage in ("wrong_lkey", "direct_va"):
+        program, stats = run(build, "pass", sabotage=sabotage)
+        port = stats["ports"][0]
+        expect(program.status == 0, f"status {program.status}")
+        expect_output(program, r"lives in host memory: no ksm key")
+        expect(host_bytes(port) == 2 * 1500 * FRAMES, f"not in host memory: {port}")
+
+
 main({case.__name__: case for case in (
     passing, clone, clone_of_clone, chain, free_order, flipped_byte, host_pointer, no_hook,
-    wrong_lkey, va_on_zero_based_mr)})
+    wrong_lkey, va_on_zero_based_mr, found_out)})

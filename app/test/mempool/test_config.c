@@ -49,7 +49,7 @@ refused_rules(void **state)
 		{ "spill=01", "spill", "01" },
 		{ "mkey=foo", "mkey", "foo" },
 		{ "mkey=KLM", "mkey", "KLM" },
-		{ "mkey=direct", "mkey", "direct" },
+		{ "mkey=Direct", "mkey", "Direct" },
 		{ "foreign=", "foreign", "drop nor bounce" },
 		{ "foreign=Drop", "foreign", "Drop" },
 		{ "foreign=copy", "foreign", "copy" },
@@ -94,8 +94,9 @@ accepted_rules(void **state)
 	static const char *const cases[] = {
 		"", "size=all", "size=0", "size=1", "size=65536", "size=64K", "size=64k", "size=2M",
 		"size=18446744073709551614", "spill=0", "spill=1", "mkey=auto", "mkey=klm",
-		"mkey=ksm", "siblings=0", "siblings=1", "foreign=drop", "foreign=bounce",
-		"siblings=1,foreign=bounce", "dev=mlx5_0", "dev=0000:08:00.0", "pools=mb_pool_*",
+		"mkey=ksm", "mkey=direct", "siblings=0", "siblings=1", "foreign=drop",
+		"foreign=bounce", "siblings=1,foreign=bounce", "dev=mlx5_0", "dev=0000:08:00.0",
+		"pools=mb_pool_*",
 		"pools=[ab]*", "dev=mlx5_core.sf.2,pools=rx*,size=64K,spill=0,mkey=ksm,siblings=0",
 	};
 	unsigned int i;

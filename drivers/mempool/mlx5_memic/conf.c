@@ -42,7 +42,7 @@ wrong(const struct rte_pmd_mlx5_memic_conf *conf)
 		       "NULL";
 	if (conf->spill > 1)
 		return "has a spill that is neither 0 nor 1";
-	if (conf->mkey > RTE_PMD_MLX5_MEMIC_MKEY_KSM)
+	if (conf->mkey > RTE_PMD_MLX5_MEMIC_MKEY_DIRECT)
 		return "has an mkey that this version does not know";
 	if (knows_others(conf) && conf->foreign > RTE_PMD_MLX5_MEMIC_FOREIGN_BOUNCE)
 		return "has a foreign that this version does not know";
@@ -72,6 +72,7 @@ mpm_config_of_conf(const struct rte_pmd_mlx5_memic_conf *conf, const char *pool,
 		[RTE_PMD_MLX5_MEMIC_MKEY_AUTO] = MPM_MKEY_AUTO,
 		[RTE_PMD_MLX5_MEMIC_MKEY_KLM] = MPM_MKEY_KLM,
 		[RTE_PMD_MLX5_MEMIC_MKEY_KSM] = MPM_MKEY_KSM,
+		[RTE_PMD_MLX5_MEMIC_MKEY_DIRECT] = MPM_MKEY_DIRECT,
 	};
 	int ret = mpm_config_check(conf, pool);
 

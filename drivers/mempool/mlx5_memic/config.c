@@ -41,6 +41,7 @@ static const char *const mkey_names[] = {
 	[MPM_MKEY_AUTO] = "auto",
 	[MPM_MKEY_KLM] = "klm",
 	[MPM_MKEY_KSM] = "ksm",
+	[MPM_MKEY_DIRECT] = "direct",
 };
 
 static const char *const foreign_names[] = {
@@ -142,9 +143,7 @@ set_mkey(struct mpm_rule *rule, const char *value)
 			return NULL;
 		}
 	}
-	if (strcmp(value, "direct") == 0)
-		return "is not supported by this version, use auto, klm or ksm";
-	return "is none of auto, klm and ksm";
+	return "is none of auto, klm, ksm and direct";
 }
 
 static const char *

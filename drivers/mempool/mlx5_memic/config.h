@@ -35,6 +35,7 @@ enum mpm_mkey {
 	MPM_MKEY_AUTO,
 	MPM_MKEY_KLM,
 	MPM_MKEY_KSM,
+	MPM_MKEY_DIRECT,
 };
 
 /** What becomes of a frame in device memory on a port that cannot reach it. */

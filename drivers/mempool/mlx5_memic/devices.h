@@ -19,6 +19,8 @@
 
 #include <infiniband/verbs.h>
 
+#include <memic.h>
+
 #include <rte_dev.h>
 
 #include "config.h"
@@ -30,6 +32,13 @@ struct mpm_pd {
 	struct ibv_pd *pd;
 };
 
+/** Whether frames pass through a kind of key, as the probe has it. */
+struct mpm_nic_way {
+	bool known;
+	enum memic_answer answer;
+	char reason[512];
+};
+
 struct mpm_nic {
 	TAILQ_ENTRY(mpm_nic) next;
 	char name[MPM_DEV_NAME_LEN];    /**< IB device, as "mlx5_0". */
@@ -37,6 +46,7 @@ struct mpm_nic {
 	struct ibv_context *ctx;        /**< Context of the PMD; NULL once it was closed. */
 	LIST_HEAD(mpm_pds, mpm_pd) pds; /**< PDs of the PMD; none: the device is gone. */
 	LIST_HEAD(mpm_nic_regions, mpm_region) regions; /**< Device memory. */
+	struct mpm_nic_way ways[MEMIC_MKEY_MODES]; /**< What the probe found out. */
 	bool drained;                   /**< There was no more of it at the last try. */
 };
 

@@ -16,6 +16,7 @@
 #include "region.h"
 #include "service.h"
 #include "wake.h"
+#include "way.h"
 
 enum grain {
 	GRAIN_FREE,
@@ -252,24 +253,31 @@ check_caps(const struct mpm_region *r, size_t least, char *why, size_t why_len)
 }
 
 static int
-region_alloc(struct mpm_region *r, size_t least, size_t most, char *why, size_t why_len)
+region_alloc(struct mpm_region *r, enum mpm_mkey mkey, size_t least, size_t most, char *why,
+	     size_t why_len)
 {
+	size_t lost = mpm_way_lost(mkey);
 	uint64_t max;
 	int ret;
 
 	ret = memic_device_adopt(r->nic->ctx, &r->dev);
 	if (ret != 0)
 		goto err_explain;
-	ret = check_caps(r, least, why, why_len);
+	ret = check_caps(r, least + lost, why, why_len);
 	if (ret != 0)
 		goto err_close;
 	max = memic_device_caps(r->dev)->max_dm_size;
-	ret = memic_dm_alloc_most(r->dev, RTE_MIN(most, max), least, &r->dm);
+	ret = memic_dm_alloc_most(r->dev, RTE_MIN(most, max - lost) + lost, least + lost, &r->dm);
 	if (ret != 0) {
 		snprintf(why, why_len, "%s", memic_last_error());
 		goto err_close;
 	}
-	mpm_process_place(r->dm);
+	/* where addresses are offsets there is no choice */
+	if (mkey != MPM_MKEY_DIRECT)
+		mpm_process_place(r->dm);
+	ret = mpm_way_prepare(r, mkey, why, why_len);
+	if (ret != 0)
+		goto err_free_dm;
 	mpm_service_bounds(r);
 	set_range(r, r->len);
 	r->grains = calloc(r->n_grains, sizeof(*r->grains));
@@ -295,7 +303,7 @@ err_explain:
 static void
 tell_shortage(const struct mpm_region *r, size_t most)
 {
-	uint64_t max = memic_device_caps(r->dev)->max_dm_size;
+	uint64_t max = memic_device_caps(r->dev)->max_dm_size - mpm_way_lost_of(r);
 
 	if (r->len < RTE_MIN(most, max))
 		MPM_LOG(WARNING, "%s (%s): %zu of %" PRIu64 " bytes of device memory could be had: "
@@ -316,7 +324,7 @@ region_new(struct mpm_nic *nic, enum mpm_mkey mkey, size_t least, size_t most,
 		return -ENOMEM;
 	}
 	r->nic = nic;
-	ret = region_alloc(r, least, most, why, why_len);
+	ret = region_alloc(r, mkey, least, most, why, why_len);
 	if (ret != 0) {
 		forget(r);
 		free(r);

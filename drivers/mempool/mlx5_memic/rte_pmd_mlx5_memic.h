@@ -41,9 +41,11 @@ extern "C" {
 
 /** Kind of memory key through which the NIC's queues reach the buffers. */
 enum rte_pmd_mlx5_memic_mkey {
-	RTE_PMD_MLX5_MEMIC_MKEY_AUTO, /**< KLM, then KSM: the first that works. */
+	RTE_PMD_MLX5_MEMIC_MKEY_AUTO, /**< KLM, then KSM: the first that frames pass through. */
 	RTE_PMD_MLX5_MEMIC_MKEY_KLM,  /**< Indirect key with one entry. */
 	RTE_PMD_MLX5_MEMIC_MKEY_KSM,  /**< Indirect key with an entry for each 4 KiB. */
+	/** The memory's own key: puts device memory at low addresses, one page is lost. */
+	RTE_PMD_MLX5_MEMIC_MKEY_DIRECT,
 };
 
 /** What becomes of a frame in device memory on a port that cannot reach it. */

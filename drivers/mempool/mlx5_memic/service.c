@@ -22,6 +22,7 @@
 #include "process.h"
 #include "region.h"
 #include "service.h"
+#include "way.h"
 
 /*
  * The PMD merges adjoining ranges of a pool into one registration, which no single key
@@ -69,82 +70,6 @@ mpm_service_end(struct mpm_region *r)
 	for (i = 0; i < RTE_DIM(r->guard); i++)
 		if (r->guard[i] != NULL)
 			munmap(r->guard[i], page);
-}
-
-/* What may be otherwise in a moment; the rest says what the card or kernel can do. */
-static bool
-transient(int ret)
-{
-	switch (-ret) {
-	case EAGAIN:
-	case EBUSY:
-	case EINTR:
-	case ENOMEM:
-	case ENOSPC:
-	case ETIMEDOUT:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static int
-make_key(struct mpm_region *r, struct ibv_pd *pd, char *why, size_t why_len)
-{
-	const char *mode = memic_mkey_mode_name(r->mode);
-	int ret = mpm_keys_make(r, pd);
-
-	if (transient(ret)) {
-		MPM_LOG(INFO, "%s: trying once more for a %s key: %s", r->nic->name, mode,
-			memic_last_error());
-		ret = mpm_keys_make(r, pd);
-	}
-	if (ret != 0)
-		snprintf(why, why_len, "no %s key over its device memory: %s", mode,
-			 memic_last_error());
-	return ret;
-}
-
-/* mkey=auto goes on with another mode; one that would have worked is worth a warning. */
-static void
-tell_next_mode(const struct mpm_region *r, int ret, enum memic_mkey_mode next, const char *why)
-{
-	const char *mode = memic_mkey_mode_name(r->mode);
-
-	if (ret == -EREMOTEIO || ret == -EOPNOTSUPP || ret == -EINVAL)
-		MPM_LOG(NOTICE, "%s takes no %s keys, trying %s: %s", r->nic->name, mode,
-			memic_mkey_mode_name(next), why);
-	else
-		MPM_LOG(WARNING, "%s: %s. That does not say that %s keys are refused here: trying "
-			"%s now; to have %s, free the pools and create them again with mkey=%s "
-			"once the cause is gone", r->nic->name, why, mode,
-			memic_mkey_mode_name(next), mode, mode);
-}
-
-static int
-settle_mode(struct mpm_region *r, enum mpm_mkey mkey, char *why, size_t why_len)
-{
-	static const enum memic_mkey_mode modes[] = { MEMIC_MKEY_KLM, MEMIC_MKEY_KSM };
-	struct ibv_pd *pd = LIST_FIRST(&r->nic->pds)->pd;
-	int ret = -EOPNOTSUPP;
-	unsigned int i;
-
-	for (i = 0; i < RTE_DIM(modes); i++) {
-		if (r->settled && r->mode != modes[i])
-			continue;
-		if (mkey != MPM_MKEY_AUTO &&
-		    strcmp(mpm_mkey_name(mkey), memic_mkey_mode_name(modes[i])) != 0)
-			continue;
-		r->mode = modes[i];
-		ret = make_key(r, pd, why, why_len);
-		if (ret == 0) {
-			r->settled = true;
-			return 0;
-		}
-		if (mkey == MPM_MKEY_AUTO && !r->settled && i + 1 < RTE_DIM(modes))
-			tell_next_mode(r, ret, modes[i + 1], why);
-	}
-	return ret;
 }
 
 static int
@@ -202,7 +127,7 @@ mpm_service_join(struct mpm_region *r, enum mpm_mkey mkey, char *why, size_t why
 		mpm_keys_publish(r);
 		r->published = true;
 	}
-	ret = settle_mode(r, mkey, why, why_len);
+	ret = mpm_way_settle(r, mkey, why, why_len);
 	if (ret == 0)
 		ret = tell_eal(r, why, why_len);
 	if (ret == 0)
