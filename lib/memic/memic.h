@@ -286,8 +286,8 @@ struct memic_dm_share {
  *
  * @param dm a MEMIC allocation.
  * @param[out] share valid as long as the allocation; the descriptor stays the library's.
- * @return 0; -EOPNOTSUPP (no packet memory), otherwise what the kernel's query gave: one
- *         older than linux 5.13 does not have it.
+ * @return 0; -EOPNOTSUPP (no packet memory, or an identity mapping), otherwise what the
+ *         kernel's query gave: one older than linux 5.13 does not have it.
  */
 int memic_dm_share(const struct memic_dm *dm, struct memic_dm_share *share);
 

@@ -37,6 +37,9 @@ emu_loopback(struct emu_dev *dev, uint8_t *frame, size_t len)
 		return false;
 	dev->stats.looped_frames++;
 	emu_vport_count(&dev->tx, frame, len);
+	/* what rules on the way out drop does not get to the switch */
+	if (!emu_steer_transmit(dev, frame, len))
+		return true;
 	if (dev->link_down || (dev->mtu != 0 && len > dev->mtu + ETH_LEN + VLAN_LEN)) {
 		dev->stats.rx_dropped++;
 		return true;
