@@ -58,6 +58,23 @@ find_netdev(const struct ibv_device *ibdev, unsigned int port, char name[IFNAMSI
 	return found;
 }
 
+/* In switchdev mode the driver has a switch id to tell, else the file cannot be read. */
+static bool
+is_switchdev(const struct ibv_device *ibdev, const char *name)
+{
+	char path[IBV_SYSFS_PATH_MAX + 300];
+	FILE *f;
+	int c;
+
+	snprintf(path, sizeof(path), "%s/device/net/%s/phys_switch_id", ibdev->ibdev_path, name);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return false;
+	c = fgetc(f);
+	fclose(f);
+	return c != EOF && c != '\n';
+}
+
 /* The address that the interface has now is the one that the switch sends back. */
 static bool
 query_netdev(const char *name, struct memic_port *out)
@@ -120,8 +137,10 @@ memic_port_query(const struct memic_device *dev, unsigned int port, struct memic
 	*out = (struct memic_port){ .mtu = ETH_MTU, .up = true };
 	out->active = attr.state == IBV_PORT_ACTIVE;
 	out->netdev = find_netdev(dev->ctx->device, port, name) && query_netdev(name, out);
-	if (out->netdev)
+	if (out->netdev) {
+		out->switchdev = is_switchdev(dev->ctx->device, name);
 		return 0;
+	}
 	err = query_vport(dev, out);
 	return err == 0 ? 0 :
 	       memic_fail(err, "port %u of %s: %s: its address cannot be found out: its interface "

@@ -18,6 +18,7 @@ struct memic_port {
 	bool netdev;       /* the interface is in this network namespace */
 	bool up;           /* it is administratively up; true where it is not to be seen */
 	bool active;       /* the link is up */
+	bool switchdev;    /* rules of an e-switch send its frames out, also those to itself */
 };
 
 /* Look at a port, 1 is the first; 0 or a negative errno with a sentence. */
