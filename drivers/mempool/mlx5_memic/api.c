@@ -9,17 +9,12 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
-#include <rte_string_fns.h>
 
-#include "cache.h"
-#include "control.h"
-#include "devices.h"
+#include "config.h"
+#include "export.h"
 #include "hooks.h"
-#include "pool.h"
 #include "region.h"
 #include "rte_pmd_mlx5_memic.h"
-
-#define EXPORT __attribute__((visibility("default")))
 
 /* The steps of rte_pktmbuf_pool_create_by_ops(), which hands no configuration on. */
 static struct rte_mempool *
@@ -78,53 +73,16 @@ rte_pmd_mlx5_memic_pool_create(const char *name, unsigned int n, unsigned int ca
 	return create(name, n, cache_size, priv_size, data_room_size, socket_id, &own);
 }
 
-static void
-fill(const struct mpm_pool *p, struct rte_pmd_mlx5_memic_stats *s)
-{
-	struct mpm_where where;
-
-	mpm_cache_where(p, &where);
-	s->device_slots = p->slots;
-	s->device_free = where.dev_free;
-	s->host_slots = p->mp->populated_size - p->slots;
-	s->host_free = where.host_free;
-	s->device_cached = where.dev_cached;
-	s->device_out = where.dev_out;
-	s->device_peak = where.dev_peak;
-	s->host_cached = where.host_cached;
-	s->host_out = where.host_out;
-	s->device_gets = where.got_dev;
-	s->host_gets = where.got_host;
-	s->device_bytes = (uint64_t)p->slots * p->stride;
-	s->host_bytes = (uint64_t)s->host_slots * p->stride;
-	s->foreign_dropped = __atomic_load_n(&p->foreign.dropped, __ATOMIC_RELAXED);
-	s->foreign_bounced = __atomic_load_n(&p->foreign.bounced, __ATOMIC_RELAXED);
-	strlcpy(s->device, p->device, sizeof(s->device));
-}
-
-EXPORT int
-rte_pmd_mlx5_memic_stats_get(const struct rte_mempool *mp, struct rte_pmd_mlx5_memic_stats *stats,
-			     size_t size)
-{
-	struct rte_pmd_mlx5_memic_stats s;
-	const struct mpm_pool *p;
-
-	if (mp == NULL || stats == NULL || size == 0)
-		return -EINVAL;
-	p = mpm_pool_of(mp);
-	if (p == NULL)
-		return -ENOTSUP;
-	memset(&s, 0, sizeof(s));
-	mpm_control_lock();
-	fill(p, &s);
-	mpm_control_unlock();
-	memset(stats, 0, size);
-	memcpy(stats, &s, RTE_MIN(size, sizeof(s)));
-	return 0;
-}
-
 EXPORT bool
 rte_pmd_mlx5_memic_mbuf_on_device(const struct rte_mbuf *m)
 {
 	return m != NULL && mpm_region_holds(m->buf_addr);
+}
+
+EXPORT int
+rte_pmd_mlx5_memic_rule_add(const char *origin, const char *args, char *why, size_t why_len)
+{
+	if (origin == NULL || args == NULL || why == NULL || why_len == 0)
+		return -EINVAL;
+	return mpm_config_add_or_tell(origin, args, why, why_len);
 }

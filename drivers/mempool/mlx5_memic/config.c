@@ -25,6 +25,9 @@
  */
 #define ROOM_MIN (RTE_PKTMBUF_HEADROOM + 64)
 
+/** Room for a sentence on what is wrong with a rule. */
+#define WHY_LEN 512
+
 /** A vdev whose arguments were refused. */
 struct refused {
 	TAILQ_ENTRY(refused) next;
@@ -192,7 +195,8 @@ rule_defaults(struct mpm_rule *rule, const char *origin)
 }
 
 static int
-rule_pair(struct mpm_rule *rule, const struct rte_kvargs_pair *pair, unsigned int *seen)
+rule_pair(struct mpm_rule *rule, const struct rte_kvargs_pair *pair, unsigned int *seen,
+	  char *why, size_t why_len)
 {
 	const char *value = pair->value == NULL ? "" : pair->value;
 	const char *wrong;
@@ -202,20 +206,20 @@ rule_pair(struct mpm_rule *rule, const struct rte_kvargs_pair *pair, unsigned in
 		if (strcmp(pair->key, keys[i].name) == 0)
 			break;
 	if (i == RTE_DIM(keys)) {
-		MPM_LOG(ERR, "%s: unknown key '%s' (value '%s'); known are dev, pools, size, "
-			"spill, mkey, foreign, siblings", rule->origin, pair->key, value);
+		snprintf(why, why_len, "unknown key '%s' (value '%s'); known are dev, pools, size, "
+			 "spill, mkey, foreign, siblings", pair->key, value);
 		return -EINVAL;
 	}
 	wrong = (*seen & (1u << i)) != 0 ? "is given a second time" : keys[i].set(rule, value);
 	*seen |= 1u << i;
 	if (wrong == NULL)
 		return 0;
-	MPM_LOG(ERR, "%s: %s=%s: the value %s", rule->origin, pair->key, value, wrong);
+	snprintf(why, why_len, "%s=%s: the value %s", pair->key, value, wrong);
 	return -EINVAL;
 }
 
 static int
-rule_parse(struct mpm_rule *rule, const char *args)
+rule_parse(struct mpm_rule *rule, const char *args, char *why, size_t why_len)
 {
 	struct rte_kvargs *list;
 	unsigned int seen = 0;
@@ -227,22 +231,21 @@ rule_parse(struct mpm_rule *rule, const char *args)
 	/* no list of valid keys: rte_kvargs would not say which one it refused */
 	list = rte_kvargs_parse(args, NULL);
 	if (list == NULL) {
-		MPM_LOG(ERR, "%s: '%s' is not a list of key=value pairs", rule->origin, args);
+		snprintf(why, why_len, "'%s' is not a list of key=value pairs", args);
 		return -EINVAL;
 	}
 	for (i = 0; i < list->count && ret == 0; i++)
-		ret = rule_pair(rule, &list->pairs[i], &seen);
+		ret = rule_pair(rule, &list->pairs[i], &seen, why, why_len);
 	rte_kvargs_free(list);
 	if (ret == 0 && rule->size == 0 && !rule->spill) {
-		MPM_LOG(ERR, "%s: size=0 with spill=0 leaves no place for any buffer",
-			rule->origin);
+		snprintf(why, why_len, "size=0 with spill=0 leaves no place for any buffer");
 		ret = -EINVAL;
 	}
 	return ret;
 }
 
 static int
-rule_new(const char *origin, const char *args, struct mpm_rule **out)
+rule_new(const char *origin, const char *args, struct mpm_rule **out, char *why, size_t why_len)
 {
 	struct mpm_rule *rule = calloc(1, sizeof(*rule));
 	int ret;
@@ -250,8 +253,9 @@ rule_new(const char *origin, const char *args, struct mpm_rule **out)
 	if (rule == NULL)
 		return -ENOMEM;
 	rule_defaults(rule, origin);
-	ret = rule_parse(rule, args);
+	ret = rule_parse(rule, args, why, why_len);
 	if (ret != 0) {
+		MPM_LOG(ERR, "%s: %s", origin, why);
 		free(rule);
 		return ret;
 	}
@@ -289,21 +293,32 @@ unrefuse(const char *origin)
 }
 
 int
-mpm_config_add(const char *origin, const char *args)
+mpm_config_add_or_tell(const char *origin, const char *args, char *why, size_t why_len)
 {
 	struct mpm_rule *rule;
 	int ret;
 
-	ret = rule_new(origin, args, &rule);
-	if (ret != 0) {
-		refuse(origin);
+	why[0] = '\0';
+	ret = rule_new(origin, args, &rule, why, why_len);
+	if (ret != 0)
 		return ret;
-	}
-	unrefuse(origin);
 	rte_spinlock_lock(&lock);
 	TAILQ_INSERT_TAIL(&vdev_rules, rule, next);
 	rte_spinlock_unlock(&lock);
 	return 0;
+}
+
+int
+mpm_config_add(const char *origin, const char *args)
+{
+	char why[WHY_LEN];
+	int ret = mpm_config_add_or_tell(origin, args, why, sizeof(why));
+
+	if (ret != 0)
+		refuse(origin);
+	else
+		unrefuse(origin);
+	return ret;
 }
 
 void
@@ -328,6 +343,7 @@ mpm_config_init(void)
 	const char *env = getenv(MPM_ENV);
 	char *text, *args, *save = NULL;
 	struct mpm_rule *rule;
+	char why[WHY_LEN];
 
 	if (env == NULL)
 		return;
@@ -337,7 +353,7 @@ mpm_config_init(void)
 		return;
 	}
 	for (args = strtok_r(text, ";", &save); args != NULL; args = strtok_r(NULL, ";", &save)) {
-		if (rule_new(MPM_ENV, args, &rule) != 0) {
+		if (rule_new(MPM_ENV, args, &rule, why, sizeof(why)) != 0) {
 			env_refused = true;
 			break;
 		}

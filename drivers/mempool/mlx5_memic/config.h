@@ -16,6 +16,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <sys/queue.h>
@@ -68,6 +69,18 @@ void mpm_config_init(void);
  * @return 0; -EINVAL with the key and value logged, -ENOMEM.
  */
 int mpm_config_add(const char *origin, const char *args);
+
+/**
+ * Add one rule for a caller that can say what was wrong with it. Unlike with
+ * mpm_config_add(), pools are made as if it had not been there when it was refused.
+ *
+ * @param origin who gives it, for the log.
+ * @param args the rule.
+ * @param[out] why sentence on failure.
+ * @param why_len its size.
+ * @return 0; -EINVAL, -ENOMEM.
+ */
+int mpm_config_add_or_tell(const char *origin, const char *args, char *why, size_t why_len);
 
 /** Remove the rule of a vdev. */
 void mpm_config_remove(const char *origin);

@@ -174,6 +174,20 @@ mpm_devices_after(const struct mpm_nic *nic)
 	return next;
 }
 
+int
+mpm_devices_walk(int (*fn)(const struct mpm_nic *nic, void *arg), void *arg)
+{
+	const struct mpm_nic *nic;
+	int ret = 0;
+
+	TAILQ_FOREACH(nic, &nics, next) {
+		ret = fn(nic, arg);
+		if (ret != 0)
+			break;
+	}
+	return ret;
+}
+
 static void
 list_devices(char *text, size_t len)
 {

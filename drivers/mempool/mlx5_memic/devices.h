@@ -83,6 +83,15 @@ int mpm_devices_find(const char *dev, struct mpm_nic **nic, char *why, size_t wh
 /** The open device after one, or the first after NULL; NULL at the end. */
 struct mpm_nic *mpm_devices_after(const struct mpm_nic *nic);
 
+/**
+ * Call for each device, open or with regions that live on.
+ *
+ * @param fn callback; a return other than 0 ends the walk.
+ * @param arg its argument.
+ * @return what the last callback returned.
+ */
+int mpm_devices_walk(int (*fn)(const struct mpm_nic *nic, void *arg), void *arg);
+
 /** The open device at a bus address, or NULL. */
 const struct mpm_nic *mpm_devices_at(const char *address);
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <memic.h>
@@ -12,22 +13,40 @@
 
 #include "control.h"
 #include "devices.h"
+#include "export.h"
 #include "figures.h"
 #include "pool.h"
 #include "region.h"
 #include "rte_pmd_mlx5_memic.h"
 
+/* Slots that lie side by side are one piece. */
+static void
+dump_slots(FILE *f, const struct mpm_pool *p)
+{
+	unsigned int first, i;
+
+	for (first = 0; first < p->slots; first = i) {
+		for (i = first + 1; i < p->slots; i++)
+			if (p->offsets[i] != p->offsets[i - 1] + p->stride)
+				break;
+		fprintf(f, "  slots %u-%u: bytes %" PRIu32 "-%zu of the region, mbufs %p-%p\n",
+			first, i - 1, p->offsets[first], p->offsets[i - 1] + p->stride - 1,
+			p->dev_objs[first], p->dev_objs[i - 1]);
+	}
+}
+
 static void
 dump(FILE *f, const struct mpm_pool *p)
 {
 	struct mpm_figure figures[MPM_FIGURES];
+	bool known = p->region != NULL && mpm_pool_mine(p);
 	unsigned int n = mpm_figures(p, figures);
 	unsigned int i;
 
 	fprintf(f, "mempool <%s>@%p, ops " MPM_OPS_NAME "\n", p->mp->name, (void *)p->mp);
 	if (p->rule.origin[0] != '\0')
 		fprintf(f, "  rule=%s\n", p->rule.origin);
-	if (p->region != NULL && mpm_pool_mine(p))
+	if (known)
 		fprintf(f, "  device=%s\n  address=%s\n  mkey=%s\n", p->region->nic->name,
 			p->region->nic->address, memic_mkey_mode_name(p->region->mode));
 	else if (p->device[0] != '\0')
@@ -36,9 +55,11 @@ dump(FILE *f, const struct mpm_pool *p)
 		fprintf(f, "  reason=%s\n", p->reason);
 	for (i = 0; i < n; i++)
 		fprintf(f, "  %s=%" PRIu64 "\n", figures[i].name, figures[i].value);
+	if (known)
+		dump_slots(f, p);
 }
 
-__attribute__((visibility("default"))) int
+EXPORT int
 rte_pmd_mlx5_memic_dump(FILE *f, const struct rte_mempool *mp)
 {
 	const struct mpm_pool *p;

@@ -70,7 +70,10 @@ struct rte_pmd_mlx5_memic_conf {
 	uint32_t siblings; /**< 1: ports of other devices receive into a pool of their own. */
 };
 
-/** Where the buffers of a pool are. A glance: numbers may be off by what moves meanwhile. */
+/**
+ * Where the buffers of a pool are. A glance: numbers may be off by what moves meanwhile.
+ * Later versions add members at the end.
+ */
 struct rte_pmd_mlx5_memic_stats {
 	uint64_t device_bytes; /**< Device memory of the pool. */
 	uint64_t host_bytes;   /**< Data rooms in host memory, bytes. */
@@ -84,11 +87,34 @@ struct rte_pmd_mlx5_memic_stats {
 	uint32_t device_peak;   /**< Most that were out or in caches at once. */
 	uint32_t host_cached;   /**< Of host_free, those in caches of lcores. */
 	uint32_t host_out;      /**< Those in Rx and Tx rings, or with the application. */
-	uint32_t reserved;      /**< 0. */
+	uint32_t cache_size;    /**< Cache of each lcore that the application asked for. */
 	uint64_t device_gets;   /**< Mbufs of the device handed out since the pool was made. */
 	uint64_t host_gets;     /**< Gets served from host memory, in mbufs. */
 	uint64_t foreign_dropped; /**< Frames that ports of others handed back to the sender. */
 	uint64_t foreign_bounced; /**< Frames that were copied to host memory for such ports. */
+	uint64_t slot_bytes;    /**< Device memory of one data room, bytes. */
+};
+
+/** A pool of the ops "mlx5_memic". */
+struct rte_pmd_mlx5_memic_pool {
+	char name[RTE_MEMPOOL_NAMESIZE]; /**< Name of the mempool. */
+	char rule[64];         /**< Where the rule that decided came from. */
+	char address[64];      /**< Bus address of the device; "" where the pool has none. */
+	char mkey[16];         /**< Kind of memory key: "klm", "ksm"; "" without device. */
+	char reason[256];      /**< Why the pool has no device memory; "" where it has. */
+	struct rte_pmd_mlx5_memic_stats stats; /**< Last, as it may grow. */
+};
+
+/** A device that the mlx5 driver has opened, or whose memory is in use still. */
+struct rte_pmd_mlx5_memic_device {
+	char name[64];         /**< IB name. */
+	char address[64];      /**< PCI or auxiliary bus address. */
+	uint64_t max_bytes;    /**< Device memory that it says to have, in bytes. */
+	uint64_t region_bytes; /**< Held by this process. */
+	uint64_t used_bytes;   /**< Of that, in slots of pools. */
+	uint64_t quarantined_bytes; /**< Of that, in slots of freed pools that are out. */
+	uint32_t pools;        /**< Pools with slots there. */
+	uint32_t open;         /**< 1: open; 0: the mlx5 driver has closed it. */
 };
 
 /**
@@ -149,13 +175,59 @@ int rte_pmd_mlx5_memic_stats_get(const struct rte_mempool *mp,
 				 struct rte_pmd_mlx5_memic_stats *stats, size_t size);
 
 /**
+ * List the pools of these ops and where their buffers are.
+ *
+ * @param[out] pools room for n of them; NULL if n is 0.
+ * @param n how many there is room for.
+ * @param size sizeof(*pools) of the caller, as with rte_pmd_mlx5_memic_stats_get().
+ * @return number of pools there are, which may be more than n; -EINVAL (no room given
+ *         for n pools, or size 0).
+ */
+int rte_pmd_mlx5_memic_pools_get(struct rte_pmd_mlx5_memic_pool *pools, unsigned int n,
+				 size_t size);
+
+/**
+ * List the devices that pools can have buffers in.
+ *
+ * @param[out] devices room for n of them; NULL if n is 0.
+ * @param n how many there is room for.
+ * @param size sizeof(*devices) of the caller, as with rte_pmd_mlx5_memic_stats_get().
+ * @return number of devices there are, which may be more than n; -EINVAL (no room given
+ *         for n devices, or size 0).
+ */
+int rte_pmd_mlx5_memic_devices_get(struct rte_pmd_mlx5_memic_device *devices, unsigned int n,
+				   size_t size);
+
+/**
+ * Start the watermark device_peak of a pool anew, from the slots that are out now.
+ *
+ * @param mp pool.
+ * @return 0; -EINVAL (NULL), -ENOTSUP (not a pool of these ops).
+ */
+int rte_pmd_mlx5_memic_peak_reset(struct rte_mempool *mp);
+
+/**
  * Print what is known of a pool, one line for each figure; names are those of telemetry.
+ * After them a line for each piece of the device's memory that its slots are.
  *
  * @param f file.
  * @param mp pool.
  * @return 0; -EINVAL (NULL), -ENOTSUP (not a pool of these ops).
  */
 int rte_pmd_mlx5_memic_dump(FILE *f, const struct rte_mempool *mp);
+
+/**
+ * Add a rule for the pools that are made from now on, behind the rules of vdevs and those
+ * that were added before, and ahead of those of the environment.
+ *
+ * @param origin who gives it, for the log and the member "rule" of pools.
+ * @param args the rule, as a vdev's arguments: "size=128K,pools=rx*"; "" for defaults.
+ * @param[out] why what is wrong with the rule, beginning with its key=value where it is
+ *        about one; "" on success.
+ * @param why_len its size, more than 0.
+ * @return 0; -EINVAL (the rule, or an argument is NULL), -ENOMEM. Nothing is changed then.
+ */
+int rte_pmd_mlx5_memic_rule_add(const char *origin, const char *args, char *why, size_t why_len);
 
 /**
  * Whether the data of an mbuf is in device memory, which the CPU should not read.
