@@ -13,16 +13,17 @@
 #include <rte_lcore.h>
 #include <rte_pause.h>
 
+#include "get_put.h"
 #include "perf.h"
 
 #define BULK_MAX 32u
 /** Mbufs: enough for the caches of two lcores, few enough for 256 KiB of device memory. */
 #define POOL_N 1023u
-/** Bursts that are out at once in the deep variant: more than caches hold. */
+/** Bursts that are out at once in the deep variant: half of the pool, more than caches hold. */
 #define DEEP 16u
 
 struct subject {
-	struct rte_mempool *mp;  /**< NULL: copy the pointers, and nothing else. */
+	struct rte_mempool *mp;  /**< NULL: copy the pointers. */
 	const char *ops;
 	double spill;            /**< Share in host memory. */
 	unsigned int device_slots;
@@ -35,72 +36,12 @@ struct subject {
 	uint64_t cycles[RTE_MAX_LCORE];
 };
 
-/* A table of its own for each lcore, as rings and applications have. */
-static void *tables[RTE_MAX_LCORE][DEEP * BULK_MAX + 8];
-
-/* The floor: pointers go from a table to a stack and back, as in any pool. */
-static void
-copy_pointers(void **stack, void **objs, unsigned int n)
-{
-	memcpy(objs, stack, n * sizeof(*objs));
-	rte_compiler_barrier();
-	memcpy(stack, objs, n * sizeof(*objs));
-	rte_compiler_barrier();
-}
-
-static __rte_always_inline int
-loop(struct subject *s, unsigned int bulk)
-{
-	static void *stacks[RTE_MAX_LCORE][BULK_MAX + 8];
-	void **objs = tables[rte_lcore_id()];
-	void **stack = stacks[rte_lcore_id()];
-	unsigned int i;
-
-	for (i = 0; i < s->iterations; i++) {
-		if (s->mp == NULL) {
-			copy_pointers(stack, objs, bulk);
-			continue;
-		}
-		if (rte_mempool_get_bulk(s->mp, objs, bulk) != 0)
-			return -1;
-		rte_mempool_put_bulk(s->mp, objs, bulk);
-	}
-	return 0;
-}
-
-/* Half of the pool out, half of the time: both tiers are used, caches run over and dry. */
 static int
-loop_deep(struct subject *s)
+loop(const struct subject *s)
 {
-	void **objs = tables[rte_lcore_id()];
-	unsigned int i, k;
-
-	if (s->mp == NULL)
-		return loop(s, BULK_MAX);
-	for (i = 0; i < s->iterations; i += s->bursts) {
-		for (k = 0; k < s->bursts; k++)
-			if (rte_mempool_get_bulk(s->mp, &objs[k * BULK_MAX], BULK_MAX) != 0)
-				return -1;
-		for (k = 0; k < s->bursts; k++)
-			rte_mempool_put_bulk(s->mp, &objs[k * BULK_MAX], BULK_MAX);
-	}
-	return 0;
-}
-
-/* Numbers that the compiler knows, as in most applications. */
-static int
-loop_of_bulk(struct subject *s)
-{
-	if (s->bursts != 1)
-		return loop_deep(s);
-	switch (s->bulk) {
-	case 1:
-		return loop(s, 1);
-	case 8:
-		return loop(s, 8);
-	default:
-		return loop(s, BULK_MAX);
-	}
+	if (s->bursts == 1 || s->mp == NULL)
+		return bench_get_put(s->mp, s->bulk, s->iterations);
+	return bench_get_put_deep(s->mp, s->bulk, s->bursts, s->iterations);
 }
 
 static int
@@ -114,7 +55,7 @@ work(void *arg)
 	while (__atomic_load_n(&s->waiting, __ATOMIC_ACQUIRE) != 0)
 		rte_pause();
 	start = rte_rdtsc_precise();
-	ret = loop_of_bulk(s);
+	ret = loop(s);
 	s->cycles[rte_lcore_id()] = rte_rdtsc_precise() - start;
 	return ret;
 }

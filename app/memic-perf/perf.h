@@ -8,10 +8,6 @@
 /**
  * @file
  * What the benchmarks share.
- *
- * Machines are noisy. What is compared takes turns in short rounds of one run, each
- * round in another order, and is compared within its round. Reported are medians over
- * the rounds and the spread around them.
  */
 
 #include <stdbool.h>
@@ -19,6 +15,8 @@
 #include <stdint.h>
 
 #include <rte_mempool.h>
+
+#include "rounds.h"
 
 /** Exit statuses. */
 enum {
@@ -57,33 +55,6 @@ int options_parse(int argc, char **argv);
 
 /** Whether a test was asked for. */
 bool test_wanted(const char *name);
-
-/* ---- rounds.c ---- */
-
-/** One of several ways to do something. */
-struct variant {
-	const char *name;
-	/** Do it once; returns cycles (or whatever is measured), negative on failure. */
-	double (*run)(void *arg);
-	void *arg;
-
-	double median;
-	double low, high;       /**< 1st and 9th decile. */
-	double ratio;           /**< Median of what it takes over what the first takes. */
-	double ratio_low, ratio_high;
-	double *samples;
-};
-
-/**
- * Let variants take turns.
- *
- * @param what for messages of progress.
- * @param v variants; the first is what the others are compared to.
- * @param n their number.
- * @param rounds number of rounds.
- * @return 0, or -1 when one failed.
- */
-int rounds_run(const char *what, struct variant *v, unsigned int n, unsigned int rounds);
 
 /* ---- report.c ---- */
 

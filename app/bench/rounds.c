@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "perf.h"
+#include <rte_cycles.h>
+
+#include "rounds.h"
 
 static int
 by_value(const void *a, const void *b)
@@ -74,8 +76,20 @@ compare(struct variant *v, unsigned int n, unsigned int rounds)
 	return 0;
 }
 
-int
-rounds_run(const char *what, struct variant *v, unsigned int n, unsigned int rounds)
+/* Once for nothing: pages, branches and caches are cold. */
+static int
+warm_up(struct variant *v, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (v[i].run(v[i].arg) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+run_warm(const char *what, struct variant *v, unsigned int n, unsigned int rounds)
 {
 	double *samples = calloc(n * rounds, sizeof(*samples));
 	int ret = samples == NULL ? -1 : 0;
@@ -83,9 +97,6 @@ rounds_run(const char *what, struct variant *v, unsigned int n, unsigned int rou
 
 	for (i = 0; i < n; i++)
 		v[i].samples = samples == NULL ? NULL : &samples[i * rounds];
-	/* once for nothing: pages, branches and caches are cold */
-	for (i = 0; i < n && ret == 0; i++)
-		ret = v[i].run(v[i].arg) < 0 ? -1 : 0;
 	for (i = 0; i < rounds && ret == 0; i++) {
 		progress(what, i + 1, rounds);
 		ret = one_round(v, n, i);
@@ -95,4 +106,29 @@ rounds_run(const char *what, struct variant *v, unsigned int n, unsigned int rou
 		ret = compare(v, n, rounds);
 	free(samples);
 	return ret;
+}
+
+int
+rounds_run(const char *what, struct variant *v, unsigned int n, unsigned int rounds)
+{
+	return warm_up(v, n) != 0 ? -1 : run_warm(what, v, n, rounds);
+}
+
+int
+rounds_run_for(const char *what, struct variant *v, unsigned int n, double seconds)
+{
+	unsigned int rounds = ROUNDS_MIN;
+	uint64_t start;
+	double took, fit;
+
+	if (warm_up(v, n) != 0)
+		return -1;
+	start = rte_rdtsc_precise();
+	if (warm_up(v, n) != 0)
+		return -1;
+	took = (double)(rte_rdtsc_precise() - start) / rte_get_tsc_hz();
+	fit = seconds / took;
+	if (fit > rounds)
+		rounds = fit < ROUNDS_MAX ? fit : ROUNDS_MAX;
+	return run_warm(what, v, n, rounds) != 0 ? -1 : (int)rounds;
 }
