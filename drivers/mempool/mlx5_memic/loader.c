@@ -4,10 +4,11 @@
 
 /*
  * What EAL's option -d loads: it finds out whether the process has the DPDK that the
- * driver was built for, and loads the driver then. The driver itself needs DPDK's shared
- * libraries. Loaded into a program that has DPDK inside, these would come a second time
- * and end it with "RTE_RING tailq is already registered". So nothing of DPDK is used
- * here, not even its log.
+ * library behind it was built for, and loads that then. The library itself needs DPDK's
+ * shared libraries. Loaded into a program that has DPDK inside, these would come a second
+ * time and end it with "RTE_RING tailq is already registered". So nothing of DPDK is used
+ * here, not even its log. The driver and the testpmd plugin are loaded this way; the
+ * build includes the loads.h of either ahead of this file.
  */
 
 #include <dlfcn.h>
@@ -16,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char name[] = "librte_pmd_mlx5_memic.so.1";
+static const char name[] = MPM_LOADS;
 
 static const char *
 base_name(const char *path)
@@ -40,7 +41,7 @@ find_eal(struct dl_phdr_info *info, size_t size, void *arg)
 
 /* Beside this library in a build folder, in the linker's path or where it was installed. */
 static void *
-open_driver(void)
+open_library(void)
 {
 	char path[PATH_MAX];
 	void *lib = NULL;
@@ -53,7 +54,7 @@ open_driver(void)
 			lib = dlopen(path, RTLD_NOW);
 	}
 	if (lib == NULL)
-		lib = dlopen(MPM_LIBDIR "/librte_pmd_mlx5_memic.so.1", RTLD_NOW);
+		lib = dlopen(MPM_LIBDIR "/" MPM_LOADS, RTLD_NOW);
 	return lib != NULL ? lib : dlopen(name, RTLD_NOW);
 }
 
@@ -64,14 +65,11 @@ load(void)
 
 	dl_iterate_phdr(find_eal, eal);
 	if (eal[0] == '\0')
-		fprintf(stderr, "MLX5_MEMIC: this program has DPDK linked into it, so the driver "
-			"must be, too: link it with what \"pkg-config --libs "
-			"librte_pmd_mlx5_memic-static\" gives, before DPDK's libraries. The "
-			"plugin stays off, and there are no mempool ops mlx5_memic\n");
+		fprintf(stderr, MPM_LOG_AS ": this program has DPDK linked into it" MPM_IN_STATIC
+			". " MPM_LOSS "\n");
 	else if (strcmp(eal, MPM_EAL) != 0)
-		fprintf(stderr, "MLX5_MEMIC: built for %s, but this program runs on %s: build the "
-			"driver against that DPDK. The plugin stays off, and there are no mempool "
-			"ops mlx5_memic\n", MPM_EAL, eal);
-	else if (open_driver() == NULL)
-		fprintf(stderr, "MLX5_MEMIC: %s\n", dlerror());
+		fprintf(stderr, MPM_LOG_AS ": built for %s, but this program runs on %s: build it "
+			"against that DPDK. " MPM_LOSS "\n", MPM_EAL, eal);
+	else if (open_library() == NULL)
+		fprintf(stderr, MPM_LOG_AS ": %s\n", dlerror());
 }
