@@ -4,9 +4,9 @@
 #
 # Usage: testpmd.sh [[EAL OPTION]... --] [TESTPMD OPTION]...
 #
-# Run the distribution's dpdk-testpmd on a software ConnectX with pools in its memory;
-# commands come from stdin. MLX5EMU_OPTIONS replaces the options of mlx5emu, by default
-# "--memic 256K".
+# Run the distribution's dpdk-testpmd on a software ConnectX with pools in its memory, and
+# with the flags --memic-* and the commands of libtestpmd_memic; commands come from stdin.
+# MLX5EMU_OPTIONS replaces the options of mlx5emu, by default "--memic 256K".
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -23,13 +23,12 @@ for arg in "$@"; do
 done
 
 install_packages >&2
-build "$BUILD" gcc "${RUNTIME[@]}" >&2
+build "$BUILD" gcc "${RUNTIME[@]}" app/testpmd-memic/libtestpmd_memic.so >&2
 
 # EAL refuses plugins below a folder that all may write; a bare name it leaves to ld.so
 plugins=()
 for plugin in "$BUILD"/drivers/mempool/mlx5_memic/librte_mempool_mlx5_memic.so \
 	"$BUILD"/app/testpmd-memic/libtestpmd_memic.so; do
-	[ -e "$plugin" ] || continue
 	plugins+=(-d "$(basename "$plugin")")
 	LD_LIBRARY_PATH=$(dirname "$plugin")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 done

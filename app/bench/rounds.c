@@ -30,7 +30,8 @@ summarize(double *samples, unsigned int n, double *median, double *low, double *
 static void
 progress(const char *what, unsigned int round, unsigned int rounds)
 {
-	if (isatty(STDERR_FILENO))
+	/* some hundred times are enough for the eye */
+	if (isatty(STDERR_FILENO) && round % (rounds / 100 + 1) == 0)
 		fprintf(stderr, "\r\033[K%s: round %u of %u", what, round, rounds);
 }
 

@@ -52,6 +52,6 @@ int rounds_run_for(const char *what, struct variant *v, unsigned int n, double s
 
 /** Fewest and most rounds of rounds_run_for(). */
 #define ROUNDS_MIN 5u
-#define ROUNDS_MAX 10001u
+#define ROUNDS_MAX 1000001u
 
 #endif /* BENCH_ROUNDS_H */
