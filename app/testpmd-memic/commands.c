@@ -20,6 +20,7 @@
 #include "bench.h"
 #include "commands.h"
 #include "options.h"
+#include "probe.h"
 #include "show.h"
 #include "stats.h"
 #include "tokens.h"
@@ -53,12 +54,14 @@ static cmdline_parse_token_string_t w_forward = WORD("forward");
 static cmdline_parse_token_string_t w_burst = WORD("burst");
 static cmdline_parse_token_string_t w_seconds = WORD("seconds");
 static cmdline_parse_token_string_t w_dump = WORD("dump");
+static cmdline_parse_token_string_t w_probe = WORD("probe");
 static cmdline_parse_token_num_t n_burst =
 	TOKEN_NUM_INITIALIZER(struct result, burst, RTE_UINT32);
 static cmdline_parse_token_num_t n_seconds =
 	TOKEN_NUM_INITIALIZER(struct result, seconds, RTE_UINT32);
 static cmdline_parse_token_hdr_t n_pool = OWN(pool, name);
 static cmdline_parse_token_hdr_t n_port = OWN(port, port);
+static cmdline_parse_token_hdr_t n_device = OWN(device, name);
 
 /* ---- what they do; data says which optional words there are ---- */
 
@@ -120,6 +123,14 @@ dump_pool(void *parsed, struct cmdline *cl __rte_unused, void *data __rte_unused
 }
 
 static void
+probe_device(void *parsed, struct cmdline *cl __rte_unused, void *data __rte_unused)
+{
+	const struct result *r = parsed;
+
+	tpm_probe(r->name);
+}
+
+static void
 bench_pool(void *parsed, struct cmdline *cl __rte_unused, void *data)
 {
 	const struct result *r = parsed;
@@ -176,6 +187,9 @@ COMMAND(c_clear_stats, clear_stats, 0,
 COMMAND(c_dump_pool, dump_pool, 0,
 	"memic dump pool <name>: All that DPDK and the driver know about a pool",
 	T(w_memic), T(w_dump), T(w_pool), T(n_pool));
+COMMAND(c_probe, probe_device, 0,
+	"memic probe <device>: Put to the test what is assumed of a device's memory",
+	T(w_memic), T(w_probe), T(n_device));
 COMMAND(c_bench_pool, bench_pool, 0,
 	"memic bench pool <name>: Get and put, beside ring_mp_mc and a copy of pointers",
 	T(w_memic), T(w_bench), T(w_pool), T(n_pool));
@@ -204,7 +218,7 @@ COMMAND(c_help, help, 0,
 
 static cmdline_parse_inst_t *const commands[] = {
 	&c_show_all, &c_show_devices, &c_show_pool, &c_show_port, &c_show_stats, &c_clear_stats,
-	&c_dump_pool, &c_bench_pool, &c_bench_pool_burst, &c_bench_pool_seconds,
+	&c_dump_pool, &c_probe, &c_bench_pool, &c_bench_pool_burst, &c_bench_pool_seconds,
 	&c_bench_pool_both, &c_bench_copy, &c_bench_forward, &c_bench_forward_seconds, &c_help,
 };
 

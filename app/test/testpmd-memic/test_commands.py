@@ -92,6 +92,29 @@ def dump(build):
         testpmd.quit()
 
 
+def probe(build):
+    """A device beside the pools that use it; and why there is nothing to put to the test."""
+    with Console(build, ["--memic-size=64K"]) as testpmd:
+        testpmd.wait_prompt()
+        for device in ("mlx5_0", "0000:08:00.0"):
+            rows = testpmd.table(f"memic probe {device}", "check", 60)
+            answers = {row["check"]: row["answer"] for row in rows}
+            expect(answers.get("klm") == "yes", f"{answers}")
+            expect(all(row["answer"] == "yes" for row in rows if row["needed"] == "yes"), f"{rows}")
+        expect("All that is needed of 0000:08:00.0 works." in testpmd.output, "no summary")
+        expect("mlx5_9" in testpmd.run("memic probe mlx5_9"), "no sentence")
+        testpmd.run("start")
+        testpmd.run("stop")
+        expect(testpmd.quit() == 0, "testpmd failed")
+        # keys are misused on purpose
+        expect(testpmd.stats()["leaked_objects"] == 0, "objects are left")
+    with Console(build, ["--memic-size=all"]) as testpmd:
+        testpmd.wait_prompt()
+        answer = testpmd.run("memic probe mlx5_0", 60)
+        expect("Nothing to put to the test: pools have all memory of mlx5_0." in answer, answer)
+        testpmd.quit()
+
+
 def sentences(build):
     """What there is not is said."""
     with Console(build, ["--memic-dev=mlx5_0"]) as testpmd:
@@ -164,4 +187,4 @@ def from_file(build):
             testpmd.quit()
 
 
-main({case.__name__: case for case in (show, rates, dump, sentences, nothing, from_file)})
+main({case.__name__: case for case in (show, rates, dump, probe, sentences, nothing, from_file)})

@@ -91,6 +91,9 @@ def complete(build):
         terminal.type("show memic port \t", r" 0 \[Number of a port\]")
         answer = terminal.type("0\r", r"\n" + PROMPT)
         expect("0000:08:00.0" in answer, answer)
+        listed = terminal.type("memic probe \t", "IB name or bus address")
+        expect("mlx5_0" in listed, listed)
+        terminal.type(CTRL_C, PROMPT)
         terminal.type("memic b\t", "bench ")
         terminal.type("pool m\t", re.escape(POOL))
         listed = terminal.type(" \t", "seconds")
@@ -122,7 +125,8 @@ def explain(build):
         for command in ("show memic all", "show memic devices", "show memic pool <name>",
                         "show memic port <port_id>", "show memic stats", "clear memic stats",
                         "memic bench pool <name> burst <n> seconds <n>", "memic bench copy",
-                        "memic bench forward seconds <n>", "memic dump pool <name>"):
+                        "memic bench forward seconds <n>", "memic dump pool <name>",
+                        "memic probe <device>"):
             expect(command in answer, f"no '{command}': {answer}")
         # testpmd's own help is as it was
         expect("Help is available for the following sections" in terminal.run("help"), "help")
