@@ -195,7 +195,7 @@ static void
 steer(struct port *p, const struct emu_packet *packet, bool offer)
 {
 	const struct emu_flow *want = expected_flow(p, packet);
-	uint64_t packets = want != NULL ? want->packets : 0, before = outcomes(p);
+	uint64_t packets = want != NULL ? want->count.packets : 0, before = outcomes(p);
 	uint64_t oversize = p->dev->rx_oversize;
 	bool taken = true;
 
@@ -208,7 +208,7 @@ steer(struct port *p, const struct emu_packet *packet, bool offer)
 		return;
 	}
 	fuzz_expect(outcomes(p) == before + 1, "a frame has not one outcome");
-	fuzz_expect(want == NULL || want->packets == packets + 1, "another flow took the frame");
+	fuzz_expect(want == NULL || want->count.packets == packets + 1, "another flow took the frame");
 }
 
 static void
