@@ -93,7 +93,9 @@ def tap_unprivileged(build, flow_en):
         env = dict(os.environ, RUNTIME_DIRECTORY=runtime, TMPDIR=runtime)
         command = [*become, emu, "--wire", "tap", "--", "/usr/bin/python3",
                    os.path.join(folder, "tap_command.py"), TESTPMD, "--no-huge", "-m", "256",
-                   lcores(2), "-a", f"{PORTS[0]},dv_flow_en={flow_en}", "--", "-i", *SMALL]
+                   lcores(2), "-a", f"{PORTS[0]},dv_flow_en={flow_en}", "--", "-i", *SMALL,
+                   # the pool is pinned, and counts for RLIMIT_MEMLOCK, often 8 MiB
+                   "--total-num-mbufs=1100"]
         result = subprocess.run(command, env=env, text=True, capture_output=True, timeout=100,
                                 check=False)
         print(result.stdout[-3000:], result.stderr[-3000:])
