@@ -40,12 +40,22 @@ def status(build):
     expect(result.stdout == "--ports\n", f"printed {result.stdout!r}")
 
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+
+def take_signals():
+    """What runs in the background is started with some ignored, which a shell cannot trap."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+
+
 def start_trapping(build, folder):
     """A command that writes "ready", and the name of the signal it gets."""
     log = os.path.join(folder, "log")
     script = f"""for s in INT TERM HUP QUIT; do trap "echo $s >>{log}; exit 9" $s; done
         echo ready >{log}; while :; do sleep 0.05; done"""
-    process = subprocess.Popen([build.emu, "--", "sh", "-c", script], start_new_session=True)
+    process = subprocess.Popen([build.emu, "--", "sh", "-c", script], start_new_session=True,
+                               preexec_fn=take_signals)
     wait_for(lambda: os.path.exists(log) and os.path.getsize(log) > 0, "the command to start")
     return process, log
 
@@ -59,11 +69,14 @@ def wait_for(condition, what):
 
 
 def signals(build):
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+    for number in SIGNALS:
         with tempfile.TemporaryDirectory() as folder:
             process, log = start_trapping(build, folder)
             process.send_signal(number)
-            got = process.wait(20)
+            try:
+                got = process.wait(20)
+            finally:
+                process.kill()
             expect(got == 9, f"status {got} after {number.name}")
             with open(log, encoding="utf-8") as file:
                 names = file.read().split()
