@@ -87,7 +87,7 @@ emu_guard_install(void)
 	installed = true;
 }
 
-int
+EMU_NO_TSAN int
 emu_guard_sigaction(int sig, const struct sigaction *action, struct sigaction *old)
 {
 	struct sigaction *theirs = sig == SIGBUS ? &old_bus : &old_segv, last = *theirs;

@@ -19,6 +19,9 @@
 
 /* Catch faults from now on; what handled them before still gets those that are not ours. */
 void emu_guard_install(void);
+/* ThreadSanitizer calls sigaction() while it starts, and can follow no function until then. */
+#define EMU_NO_TSAN __attribute__((no_sanitize_thread))
+
 /* sigaction(2) of a process that is not to notice: its handlers come after ours. */
 int emu_guard_sigaction(int sig, const struct sigaction *action, struct sigaction *old);
 /*

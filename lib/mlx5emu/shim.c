@@ -352,7 +352,7 @@ ioctl(int fd, unsigned long request, ...)
 
 /* ---- signals ---- */
 
-EXPORT int
+EXPORT EMU_NO_TSAN int
 sigaction(int sig, const struct sigaction *action, struct sigaction *old)
 {
 	return emu_guard_sigaction(sig, action, old);
