@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #include <memic.h>
@@ -39,23 +38,23 @@ static void
 dump(FILE *f, const struct mpm_pool *p)
 {
 	struct mpm_figure figures[MPM_FIGURES];
-	bool known = p->region != NULL && mpm_pool_mine(p);
+	const struct mpm_region *region = mpm_pool_region(p);
 	unsigned int n = mpm_figures(p, figures);
 	unsigned int i;
 
 	fprintf(f, "mempool <%s>@%p, ops " MPM_OPS_NAME "\n", p->mp->name, (void *)p->mp);
 	if (p->rule.origin[0] != '\0')
 		fprintf(f, "  rule=%s\n", p->rule.origin);
-	if (known)
-		fprintf(f, "  device=%s\n  address=%s\n  mkey=%s\n", p->region->nic->name,
-			p->region->nic->address, memic_mkey_mode_name(p->region->mode));
+	if (region != NULL)
+		fprintf(f, "  device=%s\n  address=%s\n  mkey=%s\n", region->nic->name,
+			region->nic->address, memic_mkey_mode_name(region->mode));
 	else if (p->device[0] != '\0')
 		fprintf(f, "  device=%s\n", p->device);
 	if (p->reason[0] != '\0')
 		fprintf(f, "  reason=%s\n", p->reason);
 	for (i = 0; i < n; i++)
 		fprintf(f, "  %s=%" PRIu64 "\n", figures[i].name, figures[i].value);
-	if (known)
+	if (region != NULL)
 		dump_slots(f, p);
 }
 

@@ -51,6 +51,7 @@ add_where(struct list *list, const struct mpm_where *w)
 unsigned int
 mpm_figures(const struct mpm_pool *p, struct mpm_figure *figures)
 {
+	const struct mpm_region *region = mpm_pool_region(p);
 	struct list list = { .at = figures };
 	struct mpm_where where;
 
@@ -61,11 +62,10 @@ mpm_figures(const struct mpm_pool *p, struct mpm_figure *figures)
 	add(&list, "repinned", p->repinned);
 	add(&list, "foreign_dropped", __atomic_load_n(&p->foreign.dropped, __ATOMIC_RELAXED));
 	add(&list, "foreign_bounced", __atomic_load_n(&p->foreign.bounced, __ATOMIC_RELAXED));
-	/* a region is known to the process that made it */
-	if (p->region != NULL && mpm_pool_mine(p)) {
-		add(&list, "region_bytes", p->region->len);
-		add(&list, "region_used_bytes", p->region->used);
-		add(&list, "region_quarantined_bytes", p->region->quarantined);
+	if (region != NULL) {
+		add(&list, "region_bytes", region->len);
+		add(&list, "region_used_bytes", region->used);
+		add(&list, "region_quarantined_bytes", region->quarantined);
 	}
 	return list.n;
 }

@@ -22,13 +22,6 @@
 #include "region.h"
 #include "rte_pmd_mlx5_memic.h"
 
-/* A region is known to the process that made it. */
-static const struct mpm_region *
-region_of(const struct mpm_pool *p)
-{
-	return mpm_pool_mine(p) ? p->region : NULL;
-}
-
 static void
 fill(const struct mpm_pool *p, struct rte_pmd_mlx5_memic_stats *s)
 {
@@ -99,7 +92,7 @@ list_add(struct list *l, const void *element, size_t size)
 static int
 add_pool(struct mpm_pool *p, void *arg)
 {
-	const struct mpm_region *region = region_of(p);
+	const struct mpm_region *region = mpm_pool_region(p);
 	struct rte_pmd_mlx5_memic_pool info;
 
 	memset(&info, 0, sizeof(info));

@@ -272,6 +272,12 @@ mpm_pool_mine(const struct mpm_pool *p)
 	return p->owner == own_number() && p->owner_pid == getpid();
 }
 
+const struct mpm_region *
+mpm_pool_region(const struct mpm_pool *p)
+{
+	return mpm_pool_mine(p) ? p->region : NULL;
+}
+
 static struct mpm_pool *
 pool_new(struct rte_mempool *mp)
 {

@@ -112,6 +112,9 @@ mpm_pool_valid(const struct mpm_pool *p)
 /** Whether this process created a pool; a child of fork() did not. */
 bool mpm_pool_mine(const struct mpm_pool *p);
 
+/** The region of a pool; NULL without, and where another process created the pool. */
+const struct mpm_region *mpm_pool_region(const struct mpm_pool *p);
+
 /** The pool behind a mempool, or NULL for one of other ops. */
 struct mpm_pool *mpm_pool_of(const struct rte_mempool *mp);
 

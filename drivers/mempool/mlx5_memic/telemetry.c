@@ -106,7 +106,7 @@ static int
 info_of(struct mpm_pool *p, void *arg)
 {
 	const struct info_request *req = arg;
-	const struct mpm_region *region = p->region;
+	const struct mpm_region *region = mpm_pool_region(p);
 
 	if (strncmp(p->mp->name, req->name, sizeof(p->mp->name)) != 0)
 		return 0;
