@@ -45,7 +45,7 @@ parse_number(const char *text, uint64_t max, uint64_t *number)
 	value = strtoull(text, &end, 0);
 	if (*end != '\0') {
 		unit = strchr(units, *end & ~0x20);
-		if (unit == NULL || end[1] != '\0')
+		if (unit == NULL || *unit == '\0' || end[1] != '\0')
 			return false;
 		shift = 10u * (unsigned int)(unit - units + 1);
 	}

@@ -143,6 +143,7 @@ def usage(build):
             (["--alloc", "MEMIC"], "is not TYPE:BYTES"), (["--alloc", "MEMIC:"], "TYPE:BYTES"),
             (["--alloc", "MEMIC:-1"], "TYPE:BYTES"), (["--alloc", "MEMIC:1T"], "TYPE:BYTES"),
             (["--alloc", "MEMIC:99999999999G"], "TYPE:BYTES"),
+            (["--alloc", "MEMIC:64 "], "TYPE:BYTES"),
             (["--alloc", "MEM:1"], "there is no type 'MEM'"), (["--port", "1"], "need --probe"),
             (["--probe", "--port", "0"], "no number"), (["--probe", "--removal", "x"], "no number"),
             (["--device"], "device")):
