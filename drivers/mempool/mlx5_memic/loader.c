@@ -39,15 +39,19 @@ find_eal(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-/* Beside this library in a build folder, in the linker's path or where it was installed. */
+/*
+ * Beside this library in a build folder, in the linker's path or where it was installed. The
+ * one that is there already stays the only one, as two would divert the same calls: EAL loads
+ * what is installed by itself, after what -d names.
+ */
 static void *
 open_library(void)
 {
+	void *lib = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
 	char path[PATH_MAX];
-	void *lib = NULL;
 	Dl_info here;
 
-	if (dladdr(name, &here) != 0) {
+	if (lib == NULL && dladdr(name, &here) != 0) {
 		snprintf(path, sizeof(path), "%.*s%s",
 			 (int)(base_name(here.dli_fname) - here.dli_fname), here.dli_fname, name);
 		if (strchr(path, '/') != NULL)
