@@ -396,7 +396,8 @@ static const struct emu_method methods[] = {
 		mlx5_query_port,
 		EMU_SPECS(
 			EMU_IN(MLX5_IB_ATTR_QUERY_PORT_PORT_NUM, 4),
-			EMU_OUT_MIN(MLX5_IB_ATTR_QUERY_PORT, 8))),
+			EMU_OUT_MIN(MLX5_IB_ATTR_QUERY_PORT,
+				    sizeof(struct mlx5_ib_uapi_query_port)))),
 };
 
 static const struct emu_write writes[] = {

@@ -34,6 +34,17 @@ query_port(struct abi *abi, struct emu_file *file, struct abi_call *c)
 }
 
 static void
+query_vport(struct abi *abi, struct emu_file *file, struct abi_call *c)
+{
+	(void)abi;
+	base(file);
+	abi_begin(c, UVERBS_OBJECT_DEVICE, MLX5_IB_METHOD_QUERY_PORT);
+	abi_val(c, MLX5_IB_ATTR_QUERY_PORT_PORT_NUM, 1, 4, 0);
+	abi_out(c, MLX5_IB_ATTR_QUERY_PORT, out[0], sizeof(struct mlx5_ib_uapi_query_port),
+		ABI_LONGER);
+}
+
+static void
 query_context(struct abi *abi, struct emu_file *file, struct abi_call *c)
 {
 	(void)abi;
@@ -356,7 +367,8 @@ async_alloc(struct abi *abi, struct emu_file *file, struct abi_call *c)
 
 #define GOOD(f) { #f, f }
 const struct abi_good abi_verbs_calls[] = {
-	GOOD(query_port), GOOD(query_context), GOOD(invoke_write), GOOD(pd_query),
+	GOOD(query_port), GOOD(query_vport), GOOD(query_context), GOOD(invoke_write),
+	GOOD(pd_query),
 	GOOD(pd_destroy), GOOD(uar_alloc), GOOD(uar_destroy), GOOD(dm_alloc), GOOD(dm_query),
 	GOOD(dm_free), GOOD(dm_mr_reg), GOOD(mr_query), GOOD(mr_destroy), GOOD(cq_create),
 	GOOD(cq_destroy), GOOD(wq_create), GOOD(wq_destroy), GOOD(ind_tbl_destroy),
