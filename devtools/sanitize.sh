@@ -30,8 +30,8 @@ run_tests() {
 	[ "$1" != --setup ] || log=$folder/meson-logs/$name-$2.json # as meson names it then
 	rm -f "$log"
 	# some kernels have more random bits in addresses than runtimes expect
-	setarch -R meson test -C "$folder" --no-rebuild --logbase "$name" --timeout-multiplier 10 "$@" ||
-		true
+	setarch -R meson test -C "$folder" --no-rebuild --logbase "$name" \
+		--timeout-multiplier 10 "$@" || true
 	[ -f "$log" ] || die "meson ran no test of $name"
 	logs+=("$log")
 }

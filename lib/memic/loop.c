@@ -240,9 +240,9 @@ memic_loop_open(struct memic_device *dev, unsigned int port, struct memic_loop *
 	rc = memic_port_query(dev, port, &loop->port);
 	/* nothing is to be sent to a peer that did not ask for it */
 	if (rc == 0 && loop->port.switchdev)
-		rc = memic_fail(EOPNOTSUPP, "port %u of %s is in switchdev mode: EOPNOTSUPP: its "
-				"frames to itself would leave by the wire: use legacy mode (devlink "
-				"dev eswitch) to find out", port, dev->caps.name);
+		rc = memic_fail(EOPNOTSUPP, "port %u of %s is in switchdev mode: EOPNOTSUPP: "
+				"its frames to itself would leave by the wire: use legacy mode "
+				"(devlink dev eswitch) to find out", port, dev->caps.name);
 	if (rc == 0)
 		rc = open_memory(loop);
 	if (rc == 0)
@@ -422,6 +422,6 @@ memic_loop_excuse(const struct memic_loop *loop, char *text, size_t size)
 			 "try there, with the interface up", loop->port_num);
 	else
 		snprintf(text, size, "the switch of the card does not send frames of port %u back "
-			 "to it%s: put a loopback plug in, or try another port", loop->port_num, port->active ? "" :
-			 ", whose link is down");
+			 "to it%s: put a loopback plug in, or try another port", loop->port_num,
+			 port->active ? "" : ", whose link is down");
 }

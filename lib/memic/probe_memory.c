@@ -118,13 +118,14 @@ tell_mapping(struct probe *p, struct memic_dm *dm)
 {
 	static const char question[] = "does the mapping hold what the CPU stores";
 	size_t len = memic_dm_length(dm), i;
-	uint8_t *host = malloc(2 * len), *back = host + len;
+	uint8_t *host = malloc(2 * len), *back;
 	unsigned int turn;
 
 	if (host == NULL) {
 		probe_tell(p, "mapping", question, true, MEMIC_UNKNOWN, "no host memory");
 		return;
 	}
+	back = host + len;
 	for (turn = 0; turn < 2; turn++) {
 		fill(host, len, turn);
 		memic_copy_to(memic_dm_addr(dm), host, len);

@@ -76,8 +76,9 @@ memic_dm_share(const struct memic_dm *dm, struct memic_dm_share *share)
 				  memic_dm_type_name(dm->type));
 	/* the kernel maps an allocation whole or not at all (rdma_user_mmap_entry_get_pgoff()) */
 	if (dm->lost != 0)
-		return memic_fail(EOPNOTSUPP, "memic_dm_share on %s: EOPNOTSUPP: the memory is where "
-				  "its offsets are, without its first page: use klm or ksm keys",
+		return memic_fail(EOPNOTSUPP, "memic_dm_share on %s: EOPNOTSUPP: the memory is "
+				  "where its offsets are, without its first page: use klm or ksm "
+				  "keys",
 				  dm->dev->caps.name);
 	err = query_page(dm, &page);
 	if (err != 0)

@@ -168,10 +168,8 @@ emu_channel_recall(struct emu_channel *channel, uint64_t tag)
 		memcpy(&first, event, sizeof(first));
 		if (first == tag)
 			mine++;
-		else if (!emu_channel_send(channel, event, len))
-			break;
-		else if (mine == 0 && pending > 64)
-			break; /* a full round without one of ours */
+		else if (!emu_channel_send(channel, event, len) || (mine == 0 && pending > 64))
+			break; /* or a full round without one of ours */
 	}
 	return mine;
 }

@@ -114,7 +114,7 @@ spec_size(uint32_t type)
 {
 	switch (type) {
 	case IBV_FLOW_SPEC_ETH: return sizeof(struct ib_uverbs_flow_spec_eth);
-	case IBV_FLOW_SPEC_IPV4: return sizeof(struct ib_uverbs_flow_spec_ipv4);
+	case IBV_FLOW_SPEC_IPV4:
 	case IBV_FLOW_SPEC_IPV4_EXT: return sizeof(struct ib_uverbs_flow_spec_ipv4);
 	case IBV_FLOW_SPEC_IPV6: return sizeof(struct ib_uverbs_flow_spec_ipv6);
 	case IBV_FLOW_SPEC_TCP:

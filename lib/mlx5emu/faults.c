@@ -277,7 +277,8 @@ static const struct fault table[] = {
 	{ "write-combining", NULL, "what the CPU stores to device memory is seen by the card only "
 	  "when the next doorbell record moves", read_switch, AT(write_combining) },
 	{ "incoherent", "stores:N|loads:N", "from the Nth doorbell of a device on, its card sees "
-	  "no more stores of the CPU to device memory, or the CPU nothing that the card writes there",
+	  "no more stores of the CPU to device memory, or the CPU nothing that the card writes "
+	  "there",
 	  read_incoherent, 0 },
 	{ "any-variant", NULL, "keys are told apart by their index alone, and a wrong low byte "
 	  "passes", read_switch, AT(any_variant) },

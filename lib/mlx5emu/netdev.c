@@ -79,7 +79,8 @@ get_drvinfo(const struct emu_dev *dev, struct ethtool_drvinfo *info)
 
 	*info = (struct ethtool_drvinfo){ .cmd = info->cmd, .n_stats = N_COUNTERS };
 	/* mlx5e_rep_get_drvinfo() in en_rep.c: a representor has no bus_info */
-	snprintf(info->driver, sizeof(info->driver), dev->device == NULL ? "mlx5_core" : "mlx5e_rep");
+	snprintf(info->driver, sizeof(info->driver),
+		 dev->device == NULL ? "mlx5_core" : "mlx5e_rep");
 	snprintf(info->fw_version, sizeof(info->fw_version), "%u.%u.%04u (%s)", p->fw[0],
 		 p->fw[1], p->fw[2], p->board_id);
 	if (dev->device == NULL)

@@ -345,7 +345,8 @@ emu_pin_lost(uintptr_t addr)
 
 	obj->file->dev->stats.protection_errors++;
 	emu_report("%s: %s %u: nothing to reach at 0x%lx: unmapped within libc, cut off a file, "
-		   "or closed by mprotect()", obj->file->dev->name, obj->class->name, obj->handle, addr);
+		   "or closed by mprotect()", obj->file->dev->name, obj->class->name, obj->handle,
+		   addr);
 	substitute(addr & ~(PAGE - 1), PAGE);
 	emu_pin_settle(true);
 }

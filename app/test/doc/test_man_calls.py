@@ -39,7 +39,8 @@ def check_page(text, name, call):
     if prototype not in words(text):
         faults.append(f"{name}: its page lacks '{prototype}'")
     faults += [f"{name}: its page does not tell of parameter '{parameter}'"
-               for parameter in parameters if not re.search(rf"^[*, \w]*\*{parameter}\*", text, re.M)]
+               for parameter in parameters
+               if not re.search(rf"^[*, \w]*\*{parameter}\*", text, re.M)]
     faults += [f"{name}: its page does not tell of {error}"
                for error in sorted(errors) if f"-{error}" not in text]
     return faults
@@ -55,7 +56,8 @@ def check(header, symbols, pages, texts):
                for name in sorted(symbols - set(header))]
     faults += [f"{name}: in the header, but not exported"
                for name in sorted(set(header) - symbols)]
-    faults += [f"{name}: has a page, but is no call" for name in sorted(set(documents) - set(header))]
+    faults += [f"{name}: has a page, but is no call"
+               for name in sorted(set(documents) - set(header))]
     for name, call in header.items():
         if name not in documents:
             faults.append(f"{name}: has no page")

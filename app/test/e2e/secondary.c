@@ -408,9 +408,10 @@ static const struct {
 	{ "alloc", alloc }, { "block", block }, { "check", check }, { "clone", make_clones },
 	{ "close", close_port }, { "count", count }, { "drop", drop }, { "drop_more", drop_more },
 	{ "fill", fill }, { "free", free_all }, { "get", get }, { "give", give },
-	{ "init_more", init_more }, { "inject", inject }, { "more", more }, { "port", port }, { "progress", progress },
-	{ "put", put }, { "raw", raw }, { "start", start }, { "stop", stop_traffic }, { "strict", strict },
-	{ "take", take }, { "use_more", use_more }, { "where", where },
+	{ "init_more", init_more }, { "inject", inject }, { "more", more }, { "port", port },
+	{ "progress", progress }, { "put", put }, { "raw", raw }, { "start", start },
+	{ "stop", stop_traffic }, { "strict", strict }, { "take", take },
+	{ "use_more", use_more }, { "where", where },
 };
 
 static bool

@@ -100,7 +100,8 @@ def other_device_split(build):
     rule = ["--vdev=mempool_mlx5_memic0,dev=mlx5_0,pools=mb_pool_0_1"]
     lines = advice(build, split.APP, eal=rule, emu=["--ports", "2"],
                    devices=(PCI_DEVICE, SECOND_DEVICE))
-    only(lines, r"port 1 \(0000:08:00.1\)", "Rx queue 0 has pool mb_pool_0_1", r"not started \(EXDEV\)")
+    only(lines, r"port 1 \(0000:08:00.1\)", "Rx queue 0 has pool mb_pool_0_1",
+         r"not started \(EXDEV\)")
 
 
 def other_driver(build):

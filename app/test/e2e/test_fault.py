@@ -387,7 +387,8 @@ def trap_touch(build):
         expect(testpmd.quit() == 0, "testpmd failed")
         port = testpmd.stats()["ports"][0]
         expect(port["cpu_reads"] >= 200 and port["cpu_writes"] >= 200, str(port))
-        expect_output(testpmd, r"--fault trap: \d+ CPU writes of device memory at\s+\S*dpdk-testpmd")
+        expect_output(testpmd,
+                      r"--fault trap: \d+ CPU writes of device memory at\s+\S*dpdk-testpmd")
 
 
 def frames_of(path):

@@ -222,5 +222,5 @@ def host_mr_busy_forever(build):
 main({case.__name__: case for case in (
     leave_pools, just_exit, rte_exit, pools_first, pools_before_stop, detach_first,
     cleanup_started, sigint, sigterm, detach_attach, fast_free, two_pools, mr_busy, key_busy,
-    probe_busy, dm_busy, host_mr_busy, key_shortage, kernel_refuses, mr_busy_forever, key_busy_forever,
-    dm_busy_forever, host_mr_busy_forever)})
+    probe_busy, dm_busy, host_mr_busy, key_shortage, kernel_refuses, mr_busy_forever,
+    key_busy_forever, dm_busy_forever, host_mr_busy_forever)})

@@ -208,7 +208,8 @@ steer(struct port *p, const struct emu_packet *packet, bool offer)
 		return;
 	}
 	fuzz_expect(outcomes(p) == before + 1, "a frame has not one outcome");
-	fuzz_expect(want == NULL || want->count.packets == packets + 1, "another flow took the frame");
+	fuzz_expect(want == NULL || want->count.packets == packets + 1,
+		    "another flow took the frame");
 }
 
 static void

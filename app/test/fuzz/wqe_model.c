@@ -102,7 +102,8 @@ static void
 make_queues(struct model *m, struct fuzz_in *in)
 {
 	uint8_t sizes = fuzz_u8(in), flags = fuzz_u8(in);
-	uint32_t cqes = 1u << (sizes & 7), bbs = 1u << (sizes >> 3 & 7), entries = 1u << (flags & 3);
+	uint32_t cqes = 1u << (sizes & 7), bbs = 1u << (sizes >> 3 & 7);
+	uint32_t entries = 1u << (flags & 3);
 
 	m->cq = (struct emu_cq){
 		.dev = m->dev, .num = 0x33, .entries = cqes, .entry_size = flags & 4 ? 128 : 64,

@@ -19,7 +19,10 @@ VALUES = {
         (["--", "dpdk-test"], {"dpdk-testpmd"}),
         (["--", "ls", "/usr/bi"], {"/usr/bin"}),
     ],
-    "dpdk-memic-info": [(["--alloc", "ME"], {"MEMIC:"}), (["--alloc", "STEER"], {"STEERING_SW_ICM:"})],
+    "dpdk-memic-info": [
+        (["--alloc", "ME"], {"MEMIC:"}),
+        (["--alloc", "STEER"], {"STEERING_SW_ICM:"}),
+    ],
     "dpdk-memic-perf": [(["--test", "get"], {"get_put"})],
 }
 

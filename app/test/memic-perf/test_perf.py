@@ -123,5 +123,5 @@ def usage(build):
         expect(options[0] in run.stderr, f"{options} is not named: {run.stderr}")
 
 
-main({"results": results, "csv": csv_file, "start": start, "no_device": no_device, "no_driver": no_driver,
-      "usage": usage})
+main({"results": results, "csv": csv_file, "start": start, "no_device": no_device,
+      "no_driver": no_driver, "usage": usage})

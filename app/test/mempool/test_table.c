@@ -190,7 +190,8 @@ case_70_sockets_and_names(void **state)
 {
 	static const int sockets[] = { SOCKET_ID_ANY, 0, 1, 7, -2 };
 	static const char *const names[] = {
-		"a", "with spaces in it", "q\"uo\\te", "%s%n", "../slash", "twenty-five characters xx",
+		"a", "with spaces in it", "q\"uo\\te", "%s%n", "../slash",
+		"twenty-five characters xx",
 	};
 	struct row row = { .n = 100, .room = ROOM, .socket = SOCKET_ID_ANY };
 	unsigned int i;

@@ -50,7 +50,7 @@ struct mpm_rule {
 	char origin[RTE_DEV_NAME_MAX_LEN]; /**< vdev name or MPM_ENV. */
 	char dev[MPM_DEV_NAME_LEN];        /**< Device; empty for the only one. */
 	char pools[MPM_PATTERN_LEN];       /**< Shell pattern of pool names. */
-	bool pools_given;                  /**< The pattern was named: any data room and owner will do. */
+	bool pools_given;                  /**< The pattern was named: any data room will do. */
 	uint64_t size;                     /**< Bytes of device memory; MPM_SIZE_ALL. */
 	bool spill;                        /**< What does not fit lives in host memory. */
 	enum mpm_mkey mkey;

@@ -66,11 +66,12 @@ static const char *
 cure(const struct mpm_guard *g, const struct mpm_pool *p)
 {
 	if (p->rule.foreign != MPM_FOREIGN_BOUNCE)
-		return "set foreign=bounce in its rule to have them copied, or send them by ports of "
-		       "their device only";
+		return "set foreign=bounce in its rule to have them copied, or send them by "
+		       "ports of their device only";
 	if (g->fast_free)
-		return "the port was configured with RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE before there "
-		       "was a rule with foreign=bounce: configure it once more or leave that out";
+		return "the port was configured with RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE before "
+		       "there was a rule with foreign=bounce: configure it once more or leave "
+		       "that out";
 	return "there is no memory for copies of them (ENOMEM): give EAL more";
 }
 

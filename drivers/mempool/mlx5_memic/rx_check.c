@@ -29,8 +29,8 @@ refuse(const struct mpm_port *view, uint16_t port, uint16_t queue, const struct 
 	else if (view->nic != NULL)
 		MPM_LOG(ERR, "port %u (%s) not started (EXDEV): Rx queue %u has pool %s in device "
 			"memory of %s (%s), out of reach of %s. Give each device's ports a pool of "
-			"their own, as with a rule dev=%s,pools=NAME, or set siblings=1 in the rule "
-			"of the pool", port, view->device, queue, p->mp->name, nic->name,
+			"their own, as with a rule dev=%s,pools=NAME, or set siblings=1 in the "
+			"rule of the pool", port, view->device, queue, p->mp->name, nic->name,
 			nic->address, view->nic->name, view->device);
 	else
 		MPM_LOG(ERR, "port %u (%s, driver %s) not started (EXDEV): Rx queue %u has pool %s "

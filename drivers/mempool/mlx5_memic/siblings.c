@@ -244,7 +244,8 @@ check_fast_free(const struct order *o)
 			continue;
 		MPM_LOG(ERR, "pool %s gets no sibling on %s (EINVAL): port %u was configured with "
 			"RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE, which is for mbufs of one pool, before "
-			"there was a pool with siblings=1: configure it once more or leave that out",
+			"there was a pool with siblings=1: configure it once more or leave that "
+			"out",
 			o->name, o->rule.dev, port);
 		return -EINVAL;
 	}

@@ -174,5 +174,6 @@ mpm_telemetry_init(void)
 	rte_telemetry_register_cmd("/mlx5_memic/info", info,
 				   "Where the buffers of a pool are. Parameter: pool name");
 	rte_telemetry_register_cmd("/mlx5_memic/port", port_info,
-				   "What keeps buffers out of reach from a port. Parameter: port id");
+				   "What keeps buffers out of reach from a port. Parameter: port "
+				   "id");
 }

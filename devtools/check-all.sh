@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The dpdk-memic authors
+#
+# What can be found without running anything: check-all.sh [PART]..., default all of
+# spdx, style, spelling, shell, python, cppcheck and tidy. Each is a test of the suite
+# "check" too. The documentation is checked as it is built.
+
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+check_spdx() {
+	devtools/check_spdx.sh
+}
+
+check_style() {
+	/usr/bin/python3 devtools/check_style.py
+}
+
+# Names of variables and ends of words that a test cuts are no slips.
+check_spelling() {
+	sources | xargs codespell --ignore-words-list=te,fro,wqs,sting
+}
+
+check_shell() {
+	sources | grep -E '\.(sh|bash)$|^\.ci/run$' |
+		xargs shellcheck --external-sources --source-path=SCRIPTDIR --severity=warning
+}
+
+check_python() {
+	sources | grep -E '\.py$' | xargs /usr/bin/python3 -c 'import ast, pathlib, sys
+for path in sys.argv[1:]: ast.parse(pathlib.Path(path).read_text(encoding="utf-8"), path)'
+}
+
+# Of the system's headers it reads those with macros that it would stumble over. It takes
+# members for uninitialized that a list has set, unsigned enums for signed, and halves of
+# an array for the whole.
+check_cppcheck() {
+	cppcheck --quiet --enable=warning,portability -j2 --error-exitcode=1 \
+		--include=/usr/include/"$(gcc -print-multiarch)"/sys/queue.h \
+		--include=/usr/include/jansson.h --include=/usr/include/link.h \
+		--suppress=uninitvar --suppress=invalidPrintfArgType_uint \
+		--suppress=overlappingWriteFunction --suppress=sizeofDivisionMemfunc \
+		lib drivers app/mlx5emu app/bench app/memic-info app/memic-perf app/testpmd-memic
+}
+
+# With the warnings of .clang-tidy, on all that is installed.
+check_tidy() {
+	[ -f "$BUILD/compile_commands.json" ] ||
+		die "no build in '$BUILD': devtools/test.sh makes one"
+	sources | grep -E '^(lib|drivers|app/[^/]*)/.*\.c$' | grep -v '^app/test/' |
+		xargs -P 2 -n 8 clang-tidy -p "$BUILD" --quiet 2>/dev/null
+}
+
+# Files of the tree as git knows them, or as they lie in a tarball; no corpus of bytes.
+sources() {
+	{
+		git ls-files --cached --others --exclude-standard 2>/dev/null ||
+			find . -type f -not -path './build*' -printf '%P\n'
+	} | grep -v '^app/test/fuzz/corpus/' | while read -r file; do
+		[ ! -f "$file" ] || echo "$file"
+	done
+}
+
+[ $# -gt 0 ] || set -- spdx style spelling shell python cppcheck tidy
+failed=()
+for part in "$@"; do
+	declare -F "check_$part" >/dev/null || die "'$part' is no check, see the first lines of $0"
+	start=$SECONDS
+	if "check_$part"; then
+		say "$part: good, $((SECONDS - start)) s"
+	else
+		say "$part: FAILED"
+		failed+=("$part")
+	fi
+done
+[ "${#failed[@]}" -eq 0 ] || die "failed: ${failed[*]}"
