@@ -122,6 +122,7 @@ poll_all(void)
 	bool work;
 
 	pthread_mutex_lock(&lock);
+	locked_here = true;
 	if (sigsetjmp(*emu_guard_env(), 0) == 0) {
 		emu_guard_enter();
 		work = poll_devs();
@@ -131,7 +132,7 @@ poll_all(void)
 		emu_guard_recover();
 		work = true;
 	}
-	pthread_mutex_unlock(&lock);
+	emu_unlock();
 	return work;
 }
 

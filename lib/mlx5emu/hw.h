@@ -259,7 +259,10 @@ extern unsigned int emu_dev_count;
 /* The one lock: command side and engine. The engine gives way when somebody waits. */
 void emu_lock(void);
 void emu_unlock(void);
-/* Whether the calling thread took it by emu_lock(). */
+/*
+ * Whether the calling thread holds it, the engine's included: what allocates or looks up
+ * symbols for such a thread must not come for the lock again.
+ */
 bool emu_locked_here(void);
 
 /* ---- memic.c ---- */

@@ -200,7 +200,7 @@ do_fstat(int fd, struct stat *st)
 	int ret = real_fstat(fd, st);
 	struct emu_file *file;
 
-	if (ret != 0 || emu_dev_count == 0 || !S_ISREG(st->st_mode))
+	if (ret != 0 || emu_dev_count == 0 || emu_locked_here() || !S_ISREG(st->st_mode))
 		return ret;
 	emu_lock();
 	file = file_of_stat(fd, st);
@@ -303,7 +303,8 @@ close(int fd)
 {
 	struct stat st;
 	int ret, saved = errno;
-	bool known = emu_dev_count > 0 && real_fstat(fd, &st) == 0 &&
+	/* who holds the lock closes nothing of the card's by this name */
+	bool known = emu_dev_count > 0 && !emu_locked_here() && real_fstat(fd, &st) == 0 &&
 		     (S_ISREG(st.st_mode) || S_ISSOCK(st.st_mode));
 
 	errno = saved;

@@ -3,6 +3,7 @@
  */
 
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -177,6 +178,36 @@ commands_get_the_lock(void **state)
 	free_port(r);
 }
 
+static bool engine_knows;
+
+static bool
+note_lock(struct emu_wire *wire)
+{
+	__atomic_store_n(&engine_knows, emu_locked_here(), __ATOMIC_RELEASE);
+	return false;
+}
+
+/* Or an allocator that unmaps memory for the engine waits for the lock that it holds. */
+static void
+engine_knows_that_it_holds_the_lock(void **state)
+{
+	static const struct emu_wire_ops ops = { .poll = note_lock, .close = ignore_close };
+	struct rig *r = new_port(1, 64);
+	double deadline = seconds(CLOCK_MONOTONIC) + 10;
+
+	emu_wire_close(&r->devs[0]);
+	r->wire.wire.ops = &ops;
+	r->devs[0].wire = &r->wire.wire;
+	assert_int_equal(emu_engine_start(), 0);
+	while (!__atomic_load_n(&engine_knows, __ATOMIC_ACQUIRE) &&
+	       seconds(CLOCK_MONOTONIC) < deadline)
+		sched_yield();
+	assert_true(__atomic_load_n(&engine_knows, __ATOMIC_ACQUIRE));
+	assert_false(emu_locked_here());
+	emu_engine_stop();
+	free_port(r);
+}
+
 static void
 child_of_fork_has_no_engine(void **state)
 {
@@ -247,6 +278,7 @@ main(void)
 		cmocka_unit_test(forwards_every_frame),
 		cmocka_unit_test(idle_costs_little),
 		cmocka_unit_test(commands_get_the_lock),
+		cmocka_unit_test(engine_knows_that_it_holds_the_lock),
 		cmocka_unit_test(child_of_fork_has_no_engine),
 		cmocka_unit_test(forks_while_others_start_and_stop),
 	};
