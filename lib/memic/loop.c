@@ -291,11 +291,11 @@ peek(struct memic_loop *loop, const struct mlx5dv_cq *cq)
 	const uint8_t *entry = (const uint8_t *)cq->buf +
 			       (size_t)(loop->ci & (cq->cqe_cnt - 1)) * cq->cqe_size;
 	const struct mlx5_cqe64 *cqe = (const void *)(entry + cq->cqe_size - sizeof(*cqe));
-	uint8_t op_own = *(const volatile uint8_t *)&cqe->op_own;
+	/* nothing else of the entry may have been read before */
+	uint8_t op_own = __atomic_load_n(&cqe->op_own, __ATOMIC_ACQUIRE);
 
 	if (op_own >> 4 == MLX5_CQE_INVALID || (op_own & 1) != !!(loop->ci & cq->cqe_cnt))
 		return NULL;
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return cqe;
 }
 
