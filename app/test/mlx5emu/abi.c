@@ -38,7 +38,7 @@ make_dev(struct abi *abi, unsigned int i)
 }
 
 int
-abi_setup(void **state)
+abi_setup_closed(void **state)
 {
 	struct abi *abi = calloc(1, sizeof(*abi));
 
@@ -51,9 +51,19 @@ abi_setup(void **state)
 	emu_dev_count = 2;
 	abi->mem = mmap(NULL, ABI_MEM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(abi->mem, MAP_FAILED);
-	abi->file = abi_open(&abi->devs[0], true);
 	emu_objects_reclaimed = 0;
 	*state = abi;
+	return 0;
+}
+
+int
+abi_setup(void **state)
+{
+	struct abi *abi;
+
+	abi_setup_closed(state);
+	abi = *state;
+	abi->file = abi_open(&abi->devs[0], true);
 	return 0;
 }
 

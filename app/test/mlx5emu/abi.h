@@ -70,6 +70,11 @@ struct abi {
 };
 
 int abi_setup(void **state);
+/*
+ * Without the file: what the engine reads, and any context starts it, is changed before one
+ * is opened, as the card is complete before a program can open it.
+ */
+int abi_setup_closed(void **state);
 int abi_teardown(void **state);
 
 /* A file without context, and with one; devx as MLX5_IB_ALLOC_UCTX_DEVX. */

@@ -23,10 +23,11 @@ setup(void **state)
 {
 	struct abi *abi;
 
-	abi_setup(state);
+	abi_setup_closed(state);
 	abi = *state;
 	abi->cfg.one_device = true;
 	abi->devs[1].device = &abi->devs[0];
+	abi->file = abi_open(&abi->devs[0], true);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "abi.h"
+#include "guard.h"
 #include "trap.h"
 
 /*
@@ -23,13 +24,33 @@ static struct abi *abi;
 static uint32_t dm;
 static uint16_t dm_index;
 
+/* As in the library, whose handlers come in the order that this makes of them. */
+EMU_NO_TSAN int
+sigaction(int sig, const struct sigaction *action, struct sigaction *old)
+{
+	return emu_guard_sigaction(sig, action, old);
+}
+
 static void
-map(unsigned int trap)
+handle(int sig, void (*handler)(int))
+{
+	const struct sigaction action = { .sa_handler = handler };
+
+	assert_int_equal(sigaction(sig, &action, NULL), 0);
+}
+
+static void
+open_card(void)
 {
 	void *state = NULL;
 
 	abi_setup(&state);
 	abi = state;
+}
+
+static void
+map_dm(unsigned int trap)
+{
 	abi->cfg.fault.trap = trap;
 	assert_int_equal(abi_dm_try(abi->file, 8192, 0, &dm, &dm_index, NULL), 0);
 	emu_lock();
@@ -37,6 +58,13 @@ map(unsigned int trap)
 			  ((uint64_t)8 << 8 | dm_index) * 4096);
 	emu_unlock();
 	assert_ptr_not_equal(cpu, MAP_FAILED);
+}
+
+static void
+map(unsigned int trap)
+{
+	open_card();
+	map_dm(trap);
 }
 
 static void
@@ -111,9 +139,9 @@ test_off(void **state)
 	struct sigaction before, now;
 
 	(void)state;
-	assert_int_equal(emu_engine_start(), 0); /* has a handler of its own, see guard.h */
+	open_card(); /* its engine has a handler of its own, see guard.h */
 	assert_int_equal(sigaction(SIGSEGV, NULL, &before), 0);
-	map(0);
+	map_dm(0);
 	cpu[0] = 1;
 	expect(0, 0);
 	assert_int_equal(sigaction(SIGSEGV, NULL, &now), 0);
@@ -230,7 +258,7 @@ test_chain(void **state)
 	(void)state;
 	foreign_page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(foreign_page, MAP_FAILED);
-	signal(SIGSEGV, on_foreign);
+	handle(SIGSEGV, on_foreign);
 	map(EMU_TRAP_READ | EMU_TRAP_WRITE);
 	*(volatile uint8_t *)foreign_page = 1;
 	assert_int_equal(foreign, 1);
@@ -249,7 +277,7 @@ test_real_fault(void **state)
 	pid_t pid;
 
 	(void)state;
-	signal(SIGSEGV, SIG_DFL); /* cmocka has one */
+	handle(SIGSEGV, SIG_DFL); /* cmocka has one */
 	map(EMU_TRAP_READ | EMU_TRAP_WRITE);
 	cpu[0] = 1;
 	pid = fork();
