@@ -63,13 +63,13 @@ TSAN_E2E=('forward host dv_flow_en=0' 'forward host dv_flow_en=1'
 	'pool close_port' 'mempool-policy dv_flow_en=0' 'mempool-policy dv_flow_en=1')
 
 tsan() {
-	local folder=$BUILD/tsan eal=$BUILD/tsan/app/test/tsan/libtsan_eal.so
+	local folder=$BUILD/tsan others=$BUILD/tsan/app/test/tsan/libtsan_others.so
 
 	build_sanitized "$folder" thread
-	preloaded libtsan.so "$eal" run_tests "$folder" tsan-unit --suite unit
-	preloaded libtsan.so "$eal" run_tests "$folder" tsan-e2e "${TSAN_E2E[@]}"
+	preloaded libtsan.so "$others" run_tests "$folder" tsan-unit --suite unit
+	preloaded libtsan.so "$others" run_tests "$folder" tsan-e2e "${TSAN_E2E[@]}"
 	# whether the sanitizer, told all this, sees a race
-	preloaded libtsan.so "$eal" run_tests "$folder" tsan-control --suite tsan
+	preloaded libtsan.so "$others" run_tests "$folder" tsan-control --suite tsan
 }
 
 valgrind() {
