@@ -165,12 +165,34 @@ read_errno(const char *name, int *out)
 	return false;
 }
 
-/* N:ERRNO[:KIND] */
+static bool
+read_not_busy(struct emu_faults *f, const struct fault *self, const char *value)
+{
+	(void)self;
+	if (strcmp(value, "dm") == 0)
+		f->not_busy = EMU_BUSY_DM_FREED;
+	else if (strcmp(value, "pd") == 0)
+		f->not_busy = EMU_BUSY_PD_FREED;
+	else
+		return false;
+	return true;
+}
+
+static bool
+read_node(struct emu_faults *f, const struct fault *self, const char *value)
+{
+	(void)self;
+	return read_errno(value, &f->node_errno);
+}
+
+/* N[+]:ERRNO[:KIND] */
 static bool
 read_ioctl(struct emu_faults *f, const struct fault *self, const char *value)
 {
 	char text[100], *err, *kind;
 	uint64_t n;
+	size_t digits;
+	bool on;
 	int e;
 
 	(void)self;
@@ -181,6 +203,10 @@ read_ioctl(struct emu_faults *f, const struct fault *self, const char *value)
 	if (err == NULL)
 		return false;
 	*err++ = '\0';
+	digits = strcspn(text, "+");
+	on = strcmp(text + digits, "+") == 0;
+	if (on)
+		text[digits] = '\0';
 	kind = strchr(err, ':');
 	if (kind != NULL)
 		*kind++ = '\0';
@@ -188,6 +214,7 @@ read_ioctl(struct emu_faults *f, const struct fault *self, const char *value)
 	    (kind != NULL && strlen(kind) >= sizeof(f->ioctl_kind)))
 		return false;
 	f->ioctl_n = n;
+	f->ioctl_on = on;
 	f->ioctl_errno = e;
 	strcpy(f->ioctl_kind, kind == NULL ? "" : kind);
 	return true;
@@ -259,11 +286,16 @@ static const struct fault table[] = {
 	{ "start-offset", "BYTES", "allocations begin there in their first page if their last one "
 	  "leaves the room, and cannot be aligned further (a multiple of 64 below 4096)",
 	  read_start_offset, 0 },
+	{ "one-page", NULL, "mappings of device memory show the CPU their first page over and over",
+	  read_switch, AT(one_page) },
+	{ "not-busy", "dm|pd", "device memory, or a protection domain, is freed in spite of the "
+	  "memory regions that stand on it", read_not_busy, 0 },
+	{ "node", "ERRNO", "the device's node cannot be opened", read_node, 0 },
 	{ "no-devx", NULL, "contexts with DevX are refused (EINVAL)", read_switch, AT(no_devx) },
 	{ "sw-icm", NULL, "the SW_ICM types are there for who has the capabilities", read_switch,
 	  AT(sw_icm) },
-	{ "ioctl", "N:ERRNO[:KIND]", "the Nth ioctl of a device fails; of those of a KIND, a name "
-	  "as --trace shows it", read_ioctl, 0 },
+	{ "ioctl", "N[+]:ERRNO[:KIND]", "the Nth ioctl of a device fails, with a + all from the Nth on; "
+	  "of those of a KIND, a name as --trace shows it", read_ioctl, 0 },
 	{ "mkey-use", "N", "the Nth use of a key by a queue is a protection error", read_number,
 	  AT(mkey_use) },
 	{ "drop", "N", "every Nth frame that a port sends is lost on the wire", read_number,

@@ -23,6 +23,9 @@ enum emu_ordering_fault { EMU_ORDERING_TAKEN, EMU_ORDERING_REFUSED, EMU_ORDERING
 /* What becomes of frames that a function sends to itself. */
 enum emu_loop_fault { EMU_LOOP_WORKS, EMU_LOOP_REFUSED, EMU_LOOP_OFF, EMU_LOOP_CORRUPTS };
 
+/* What is freed though a memory region stands on it. */
+enum emu_busy_fault { EMU_BUSY_TOLD, EMU_BUSY_DM_FREED, EMU_BUSY_PD_FREED };
+
 /* CPU touches of device memory that are trapped; bits. */
 enum { EMU_TRAP_READ = 1, EMU_TRAP_WRITE = 2 };
 
@@ -36,8 +39,12 @@ struct emu_faults {
 	uint64_t memic_run;             /* largest piece that can be had; 0 all */
 	uint64_t start_offset;          /* where allocations begin in their first page */
 	bool no_devx;
+	int node_errno;                 /* the device's node cannot be opened; 0 it can */
+	bool one_page;                  /* CPU mappings of device memory show their first page only */
+	enum emu_busy_fault not_busy;
 	bool sw_icm;
 	uint64_t ioctl_n;               /* this ioctl (of a kind) fails; 0 none */
+	bool ioctl_on;                  /* and so do all after it */
 	int ioctl_errno;
 	char ioctl_kind[40];            /* method or write command by its traced name, "" for any */
 	uint64_t mkey_use;              /* this use of a key is a protection error; 0 none */

@@ -15,7 +15,8 @@ emu_inject_ioctl(struct emu_dev *dev, const char *kind, bool first)
 
 	if (f->ioctl_n == 0 || (any ? !first : strcmp(f->ioctl_kind, kind) != 0))
 		return 0;
-	if (++dev->inject.ioctls != f->ioctl_n)
+	dev->inject.ioctls++;
+	if (f->ioctl_on ? dev->inject.ioctls < f->ioctl_n : dev->inject.ioctls != f->ioctl_n)
 		return 0;
 	emu_report("%s: --fault ioctl: %s fails with %s", dev->name, kind,
 		   strerrorname_np(f->ioctl_errno));

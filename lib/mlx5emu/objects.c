@@ -7,6 +7,7 @@
 
 #include "emu.h"
 #include "objects.h"
+#include "verbs.h"
 
 static LIST_HEAD(, emu_file) files = LIST_HEAD_INITIALIZER(files);
 unsigned int emu_objects_reclaimed;
@@ -194,11 +195,50 @@ emu_obj_discard(struct emu_obj *obj)
 	free(obj);
 }
 
+static const struct emu_class *
+freed_class(const struct emu_dev *dev)
+{
+	switch (dev->cfg->fault.not_busy) {
+	case EMU_BUSY_DM_FREED:
+		return &emu_dm_class;
+	case EMU_BUSY_PD_FREED:
+		return &emu_pd_class;
+	default:
+		return NULL;
+	}
+}
+
+/*
+ * --fault not-busy: forget the memory regions that stand on an object, so that it can go.
+ * A memory region knows its protection domain by number and its memory by the card's
+ * address: nothing of it points at what goes. Other users would, and keep it.
+ */
+static void
+forget_regions(struct emu_obj *obj)
+{
+	unsigned int regions = 0;
+	struct emu_obj *o;
+
+	if (obj->class != freed_class(obj->file->dev))
+		return;
+	TAILQ_FOREACH(o, &obj->file->objects, next)
+		for (unsigned int i = 0; o->class == &emu_mr_class && i < o->n_uses; i++)
+			regions += o->uses[i] == obj;
+	if (regions == 0 || regions != obj->users)
+		return;
+	TAILQ_FOREACH(o, &obj->file->objects, next)
+		emu_obj_unuse(o, obj);
+	emu_report("%s: --fault not-busy: %s %u goes under %u memory region(s)",
+		   obj->file->dev->name, obj->class->name, obj->handle, regions);
+}
+
 int
 emu_obj_destroy(struct emu_obj *obj, bool forced)
 {
 	int err;
 
+	if (!forced)
+		forget_regions(obj);
 	if (obj->users > 0 && !forced)
 		return obj->class->busy != 0 ? obj->class->busy : -EBUSY;
 	if (obj->class->destroy != NULL && !obj->dead) {

@@ -107,10 +107,10 @@ open_node(struct emu_dev *dev, int flags)
 	struct stat st;
 	int fd;
 
-	if (dev->removed) {
-		errno = ENOENT; /* cdev_device_del() took the node away */
+	/* cdev_device_del() took the node of a removed device away */
+	errno = dev->removed ? ENOENT : dev->cfg->fault.node_errno;
+	if (errno != 0)
 		return -1;
-	}
 	fd = memfd_create("mlx5emu-uverbs",
 			  MFD_ALLOW_SEALING | (flags & O_CLOEXEC ? MFD_CLOEXEC : 0));
 	if (fd < 0)
@@ -184,7 +184,7 @@ do_stat(const char *path, struct stat *st, int flags)
 
 	if (dev == NULL)
 		return syscall(SYS_newfstatat, AT_FDCWD, path, st, flags);
-	if (dev->removed) {
+	if (dev->removed || dev->cfg->fault.node_errno == ENOENT) {
 		errno = ENOENT;
 		return -1;
 	}

@@ -157,6 +157,18 @@ emu_vma_entry(const struct emu_file *file, uint64_t offset, size_t len, int prot
 	return 0;
 }
 
+/* --fault one-page: the same page of the card at each of an entry's addresses. */
+static void
+show_one_page(const struct emu_mmap_entry *entry, uintptr_t va, int prot)
+{
+	if (!entry->device_memory || !entry->file->dev->cfg->fault.one_page)
+		return;
+	for (uintptr_t at = va + PAGE; at < va + entry->len; at += PAGE)
+		if (syscall(SYS_mmap, at, PAGE, prot, MAP_SHARED | MAP_FIXED, entry->fd,
+			    entry->fd_off) == -1)
+			abort(); /* replaces a page of a mapping that is there */
+}
+
 static void *
 entry_map(struct emu_mmap_entry *entry, void *addr, int prot, int flags)
 {
@@ -176,6 +188,7 @@ entry_map(struct emu_mmap_entry *entry, void *addr, int prot, int flags)
 		errno = ENOMEM;
 		return MAP_FAILED;
 	}
+	show_one_page(entry, (uintptr_t)va, prot);
 	if (entry->device_memory)
 		emu_trap_start(entry->file->dev);
 	tell_trap();

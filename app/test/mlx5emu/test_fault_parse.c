@@ -49,6 +49,10 @@ test_values(void **state)
 	assert_int_equal(parsed("memic-returned=3").memic_returned, 3);
 	assert_int_equal(parsed("memic-run=1M").memic_run, 1 << 20);
 	assert_int_equal(parsed("start-offset=192").start_offset, 192);
+	assert_true(parsed("one-page").one_page);
+	assert_int_equal(parsed("not-busy=dm").not_busy, EMU_BUSY_DM_FREED);
+	assert_int_equal(parsed("not-busy=pd").not_busy, EMU_BUSY_PD_FREED);
+	assert_int_equal(parsed("node=ENOENT").node_errno, ENOENT);
 	assert_true(parsed("no-devx").no_devx);
 	assert_true(parsed("sw-icm").sw_icm);
 	assert_int_equal(parsed("mkey-use=0x10").mkey_use, 16);
@@ -68,6 +72,10 @@ test_values(void **state)
 	assert_int_equal(f.ioctl_n, 3);
 	assert_int_equal(f.ioctl_errno, ENOMEM);
 	assert_string_equal(f.ioctl_kind, "");
+	assert_false(f.ioctl_on);
+	f = parsed("ioctl=2+:EBUSY:DM_FREE");
+	assert_true(f.ioctl_on);
+	assert_int_equal(f.ioctl_n, 2);
 	f = parsed("ioctl=1:EIO:CREATE_MKEY");
 	assert_int_equal(f.ioctl_errno, EIO);
 	assert_string_equal(f.ioctl_kind, "CREATE_MKEY");
@@ -83,6 +91,8 @@ test_refused(void **state)
 		"memic-held=0x3fffffffffffffffG", "memic-run=1KK", "start-offset=100",
 		"start-offset=4096", "start-offset=0", "no-devx=1", "sw-icm=", "ioctl=1",
 		"ioctl=0:EIO", "ioctl=1:EFOO", "ioctl=1:5", "ioctl=:EIO", "ioctl=1::X",
+		"ioctl=+:EIO", "ioctl=1++:EIO", "ioctl=1+2:EIO", "not-busy", "not-busy=mr",
+		"one-page=1", "node", "node=2", "node=EFOO",
 		"ioctl=1:EIO:a_kind_whose_name_is_longer_than_any_that_is", "mkey-use=",
 		"drop=x", "delay=1000000001", "remove=5", "remove=frames:", "remove=ms:0",
 		"remove=ms:9999999G", "write-combining=1", "trap", "trap=none",
@@ -148,8 +158,8 @@ test_help_names_all(void **state)
 {
 	static const char *const names[] = {
 		"klm=", "ksm=", "direct\n", "ordering=", "dm-multiple=", "memic-held=",
-		"memic-returned=", "memic-run=", "start-offset=", "no-devx\n", "sw-icm\n", "ioctl=",
-		"mkey-use=", "drop=", "delay=", "reorder=", "remove=", "write-combining\n", "trap=",
+		"memic-returned=", "memic-run=", "start-offset=", "one-page\n", "not-busy=",
+		"node=", "no-devx\n", "sw-icm\n", "ioctl=", "mkey-use=", "drop=", "delay=", "reorder=", "remove=", "write-combining\n", "trap=",
 	};
 	char *text = NULL;
 	size_t len;
