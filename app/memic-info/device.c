@@ -81,6 +81,17 @@ short_reason(int err)
 	return at != NULL ? at : memic_last_error();
 }
 
+/* What stays would keep the device open, and there is no later to come back to it. */
+static int
+give_back(struct memic_dm *dm)
+{
+	int rc = memic_dm_free(dm), tries;
+
+	for (tries = 1; rc != 0 && tries < 3; tries++)
+		rc = memic_dm_free(dm);
+	return rc;
+}
+
 /* One unit of each type: what the kernel and firmware say to that is the answer. */
 static void
 look_at_types(struct info_device *d, struct memic_device *dev)
@@ -102,7 +113,7 @@ look_at_types(struct info_device *d, struct memic_device *dev)
 		if (memic_dm_type_is_packet_memory(type, &why))
 			why = "packets are sent from it and received into it";
 		snprintf(t->why, sizeof(t->why), "%s", why);
-		memic_dm_free(dm);
+		give_back(dm);
 	}
 }
 
@@ -118,7 +129,7 @@ allocate(struct info_device *d, struct memic_device *dev, const struct info_opti
 			 memic_dm_length(dm), memic_dm_type_name(o->alloc_type),
 			 memic_dm_addr(dm) != NULL ? "mapped for the CPU" :
 			 "which the CPU cannot map");
-		d->alloc_rc = memic_dm_free(dm);
+		d->alloc_rc = give_back(dm);
 	}
 	if (d->alloc_rc != 0)
 		snprintf(d->alloc_text, sizeof(d->alloc_text), "%s", memic_last_error());

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "private.h"
+#include "destroy.h"
 
 /* Each allocation takes pages of the BAR, of which the kernel counts 256 (dm.c). */
 #define PIECES_MAX 256
@@ -31,9 +31,9 @@ memic_dm_available(struct memic_device *dev, size_t *total, size_t *largest)
 		n++;
 	}
 	while (n > 0) {
-		int free_rc = memic_dm_free(pieces[--n]);
+		int left = memic_destroy(memic_dm_free, pieces[--n]);
 
-		ret = ret != 0 ? ret : free_rc;
+		ret = ret != 0 ? ret : -left;
 	}
 	if (ret != 0)
 		return ret;

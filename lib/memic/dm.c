@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "compat.h"
+#include "destroy.h"
 #include "private.h"
 
 static const struct {
@@ -136,7 +137,7 @@ memic_dm_try(struct memic_device *dev, enum memic_dm_type type, size_t length,
 	return 0;
 
 err_free_dm:
-	ibv_free_dm(dm->ibdm);
+	memic_destroy(ibv_free_dm, dm->ibdm);
 err_free_state:
 	free(dm);
 	return err;

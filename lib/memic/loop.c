@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "destroy.h"
 #include "loop.h"
 
 /*
@@ -53,26 +54,27 @@ fail(const struct memic_loop *loop, const char *call, int err)
 
 /* ---- queues ---- */
 
-static int
+/* Remember what is left behind, as what stands on it is no longer known. */
+static void
+note(struct memic_loop *loop, int err)
+{
+	if (loop->left == 0)
+		loop->left = err;
+}
+
+static void
 close_queues(struct memic_loop *loop)
 {
-	int err = 0, rc;
-
 	if (loop->flow != NULL)
-		err = memic_verbs_errno(ibv_destroy_flow(loop->flow));
+		note(loop, memic_destroy(ibv_destroy_flow, loop->flow));
 	loop->flow = NULL;
-	if (loop->qp != NULL) {
-		rc = memic_verbs_errno(ibv_destroy_qp(loop->qp));
-		err = err != 0 ? err : rc;
-	}
+	if (loop->qp != NULL)
+		note(loop, memic_destroy(ibv_destroy_qp, loop->qp));
 	loop->qp = NULL;
-	if (loop->cq != NULL) {
-		rc = memic_verbs_errno(ibv_destroy_cq(loop->cq));
-		err = err != 0 ? err : rc;
-	}
+	if (loop->cq != NULL)
+		note(loop, memic_destroy(ibv_destroy_cq, loop->cq));
 	loop->cq = NULL;
 	loop->ci = 0;
-	return err;
 }
 
 static struct ibv_qp *
@@ -179,27 +181,22 @@ err_close:
 int
 memic_loop_close(struct memic_loop *loop)
 {
-	int err, rc = 0, i;
+	int err;
 
 	if (loop == NULL)
 		return 0;
-	err = close_queues(loop);
-	for (i = 0; loop->mr != NULL && i < LOOP_TRIES; i++) {
-		rc = memic_verbs_errno(ibv_dereg_mr(loop->mr));
-		if (rc == 0)
-			loop->mr = NULL;
-	}
-	err = err != 0 ? err : rc;
+	close_queues(loop);
+	if (loop->mr != NULL)
+		note(loop, memic_destroy(ibv_dereg_mr, loop->mr));
 	if (loop->tx != NULL)
 		munmap(loop->tx, 2 * LOOP_FRAME_MAX);
-	if (loop->pd != NULL) {
-		rc = memic_verbs_errno(ibv_dealloc_pd(loop->pd));
-		err = err != 0 ? err : rc;
-	}
-	if (err != 0 && err != EIO)
+	if (loop->pd != NULL)
+		note(loop, memic_destroy(ibv_dealloc_pd, loop->pd));
+	err = loop->left;
+	if (err != 0)
 		fail(loop, "giving back what was made", err);
 	free(loop);
-	return err == EIO ? 0 : -err;
+	return -err;
 }
 
 /* Pages of its own, so that a registration touches nothing of the program. */

@@ -17,8 +17,6 @@
 #include "private.h"
 
 #define LOOP_SGES 4
-/* How often what is refused to be destroyed is tried: nobody comes back to it later. */
-#define LOOP_TRIES 3
 /* The most of a frame, and of each of the two halves of the host buffer. */
 #define LOOP_FRAME_MAX 9216
 #define LOOP_HEADER 18 /* what some cards want inline: an Ethernet header with a VLAN tag */
@@ -46,6 +44,7 @@ struct memic_loop {
 	uint32_t seq;           /* frames made so far */
 	unsigned int bytes;     /* of the last frame that arrived */
 	unsigned int syndrome, vendor; /* of the last one that was refused */
+	int left;               /* errno of the first object that could not be destroyed */
 };
 
 /* Open a loop on a port; 0 or a negative errno with a sentence, and nothing left. */

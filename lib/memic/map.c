@@ -71,6 +71,17 @@ reserve(const struct memic_dm *dm, uintptr_t where, size_t len)
 			  "lower it with sysctl vm.mmap_min_addr=4096" : "");
 }
 
+int
+memic_dm_identity_room(const struct memic_dm *dm, size_t len)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int rc = reserve(dm, page, len);
+
+	if (rc == 0)
+		munmap((void *)page, len);
+	return rc;
+}
+
 static int
 check_identity(const struct memic_dm *dm, size_t page)
 {

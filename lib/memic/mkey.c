@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "destroy.h"
 #include "prm.h"
 #include "private.h"
 
@@ -282,7 +283,7 @@ memic_mkey_create(struct memic_dm *dm, struct ibv_pd *pd, enum memic_mkey_mode m
 	return 0;
 
 err_dereg_mr:
-	ibv_dereg_mr(key->mr);
+	memic_destroy(ibv_dereg_mr, key->mr);
 err_free_key:
 	free(key);
 	return rc;

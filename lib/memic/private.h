@@ -72,6 +72,12 @@ void memic_bus_address(const struct ibv_device *ibdev, char *address, size_t siz
 int memic_dm_try(struct memic_device *dev, enum memic_dm_type type, size_t length,
 		 unsigned int log_align, struct memic_dm **out);
 
+/*
+ * Whether len bytes could be mapped at the addresses that are offsets: 0, or a negative
+ * errno with a sentence.
+ */
+int memic_dm_identity_room(const struct memic_dm *dm, size_t len);
+
 /* Fill the capabilities of a device whose context is open; 0 or a negative errno. */
 int memic_caps_query(struct memic_device *dev);
 

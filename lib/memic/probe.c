@@ -35,18 +35,29 @@ probe_tell(struct probe *p, const char *name, const char *question, bool needed,
 	p->fn(&check, p->arg);
 }
 
+int
+probe_note(struct probe *p, const char *what, int err)
+{
+	if (err != 0 && p->left[0] == '\0')
+		snprintf(p->left, sizeof(p->left), "%s could not be destroyed in %d tries: %s", what,
+			 MEMIC_DESTROY_TRIES, memic_errno_name(err));
+	return err;
+}
+
 /* Whether all device memory can be had again, and all else could be given back. */
 static void
 tell_leftovers(struct probe *p)
 {
 	static const char question[] = "is all given back that the probe took";
 	size_t total, largest;
-	int rc = memic_loop_close(p->loop);
+	int rc;
 
+	probe_note(p, "an object of the looped frames", -memic_loop_close(p->loop));
 	p->loop = NULL;
-	if (rc == 0)
-		rc = memic_dm_available(p->dev, &total, &largest);
-	if (rc != 0)
+	rc = memic_dm_available(p->dev, &total, &largest);
+	if (p->left[0] != '\0')
+		probe_tell(p, "teardown", question, true, MEMIC_NO, "%s", p->left);
+	else if (rc != 0)
 		probe_tell(p, "teardown", question, true, MEMIC_NO, "%s", memic_last_error());
 	else if (total < p->total)
 		/* others may have taken some meanwhile, which cannot be told apart */

@@ -5,6 +5,7 @@
 #ifndef MEMIC_PROBE_H
 #define MEMIC_PROBE_H
 
+#include "destroy.h"
 #include "loop.h"
 #include "private.h"
 
@@ -19,12 +20,17 @@ struct probe {
 	struct memic_loop *loop; /* NULL where frames cannot be looped */
 	enum memic_answer way[MEMIC_MKEY_MODES];
 	size_t total, largest;   /* device memory that can be had */
+	char left[256];          /* the first object that could not be destroyed, "" if none */
 };
 
 /* Give an answer. */
 void probe_tell(struct probe *p, const char *name, const char *question, bool needed,
 		enum memic_answer answer, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));
+
+/* Destroy an object of the probe; what cannot be is told at the end. Returns an errno. */
+#define probe_destroy(p, what, call, obj) probe_note(p, what, memic_destroy(call, obj))
+int probe_note(struct probe *p, const char *what, int err);
 
 /* The groups of checks, in the order in which they run. */
 void probe_sizes(struct probe *p);    /* probe_sizes.c */

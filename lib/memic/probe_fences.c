@@ -33,15 +33,15 @@ open_way(struct probe *p, struct way *w)
 		return false;
 	if (memic_mkey_create(w->dm, p->loop->pd, mode, &w->mkey) == 0)
 		return true;
-	memic_dm_free(w->dm);
+	probe_destroy(p, "device memory", memic_dm_free, w->dm);
 	return false;
 }
 
 static void
-close_way(struct way *w)
+close_way(struct probe *p, struct way *w)
 {
-	memic_mkey_destroy(w->mkey);
-	memic_dm_free(w->dm);
+	probe_destroy(p, "a key", memic_mkey_destroy, w->mkey);
+	probe_destroy(p, "device memory", memic_dm_free, w->dm);
 }
 
 /* A store, a fence, a doorbell, over the same bytes again and again: an old one shows. */
@@ -106,7 +106,7 @@ probe_fences(struct probe *p)
 	if (open_way(p, &w)) {
 		stores = (int)stale_stores(&w);
 		loads = (int)stale_loads(&w);
-		close_way(&w);
+		close_way(p, &w);
 	}
 	tell_fence(p, "store-fence", "does the card see what was stored before a fence", stores);
 	tell_fence(p, "load-fence", "does the CPU see what came before a completion", loads);
@@ -188,8 +188,8 @@ probe_keys(struct probe *p)
 	else
 		probe_tell(p, "wrong-keys", question, false, MEMIC_NO, "%s: the frame was not "
 			   "refused", accepted);
-	memic_mkey_destroy(foreign);
+	probe_destroy(p, "a key", memic_mkey_destroy, foreign);
 	if (pd != NULL)
-		ibv_dealloc_pd(pd);
-	close_way(&w);
+		probe_destroy(p, "a protection domain", ibv_dealloc_pd, pd);
+	close_way(p, &w);
 }

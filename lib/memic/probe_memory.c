@@ -163,5 +163,5 @@ probe_memory(struct probe *p)
 		probe_tell(p, "write-combining", "does the CPU write whole lines to the card",
 			   false, MEMIC_UNKNOWN, "%zu bytes are too few to measure",
 			   memic_dm_length(dm));
-	memic_dm_free(dm);
+	probe_destroy(p, "device memory", memic_dm_free, dm);
 }

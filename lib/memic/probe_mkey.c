@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "destroy.h"
 #include "probe.h"
 
 /* Whether frames pass through a key over device memory, unchanged and both ways. */
@@ -268,7 +269,7 @@ key_alone(struct memic_dm *dm, enum memic_mkey_mode mode, struct memic_check *ch
 {
 	struct memic_mkey *mkey;
 	struct ibv_pd *pd;
-	int rc;
+	int rc, left;
 
 	errno = 0;
 	pd = ibv_alloc_pd(dm->dev->ctx);
@@ -281,8 +282,11 @@ key_alone(struct memic_dm *dm, enum memic_mkey_mode mode, struct memic_check *ch
 	if (rc != 0)
 		rc = take_refusal(check, rc);
 	else
-		rc = memic_mkey_destroy(mkey);
-	ibv_dealloc_pd(pd);
+		rc = -memic_destroy(memic_mkey_destroy, mkey);
+	left = memic_destroy(ibv_dealloc_pd, pd);
+	if (rc == 0 && left != 0)
+		rc = memic_fail(left, "ibv_dealloc_pd on %s: %s", dm->dev->caps.name,
+				memic_errno_name(left));
 	return rc;
 }
 
@@ -296,7 +300,7 @@ probe_mkey(struct memic_dm *dm, enum memic_mkey_mode mode, struct memic_loop *lo
 		[MEMIC_MKEY_DIRECT] = "do frames pass through the memory's own key, by offset",
 	};
 	struct way w = { .dm = dm, .loop = loop };
-	int rc, i;
+	int rc;
 
 	check->name = memic_mkey_mode_name(mode);
 	check->question = questions[mode];
@@ -308,12 +312,7 @@ probe_mkey(struct memic_dm *dm, enum memic_mkey_mode mode, struct memic_loop *lo
 	if (rc != 0)
 		return take_refusal(check, rc);
 	check->answer = probe_way(&w, thorough, check->reason, sizeof(check->reason));
-	for (i = 0; i < LOOP_TRIES; i++) {
-		rc = memic_mkey_destroy(w.mkey);
-		if (rc == 0)
-			break;
-	}
-	return rc;
+	return -memic_destroy(memic_mkey_destroy, w.mkey);
 }
 
 int

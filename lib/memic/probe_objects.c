@@ -29,7 +29,9 @@ try_mr(const struct stage *s, uint64_t off, size_t len, unsigned int access)
 
 	errno = 0;
 	mr = ibv_reg_dm_mr(s->pd, s->dm->ibdm, off, len, access);
-	return mr == NULL ? memic_null_errno() : memic_verbs_errno(ibv_dereg_mr(mr));
+	if (mr == NULL)
+		return memic_null_errno();
+	return probe_destroy(s->p, "a memory region", ibv_dereg_mr, mr);
 }
 
 static const char *
@@ -94,7 +96,7 @@ tell_busy(struct stage *s)
 		   free_dm == EBUSY && pd == EBUSY ? MEMIC_YES : MEMIC_NO,
 		   "memory under a region: %s; a protection domain with a region: %s",
 		   said(free_dm), free_dm == EBUSY ? said(pd) : "not tried");
-	ibv_dereg_mr(mr);
+	probe_destroy(s->p, "a memory region", ibv_dereg_mr, mr);
 	/* what went against all expectation must not be freed again */
 	if (free_dm == 0) {
 		atomic_fetch_sub(&s->p->dev->dms, 1);
@@ -122,10 +124,10 @@ probe_objects(struct probe *p)
 	tell_access(&s);
 	tell_range(&s);
 	tell_busy(&s);
-	memic_dm_free(s.dm);
+	probe_destroy(p, "device memory", memic_dm_free, s.dm);
 err_dealloc_pd:
 	if (s.pd != NULL)
-		ibv_dealloc_pd(s.pd);
+		probe_destroy(p, "a protection domain", ibv_dealloc_pd, s.pd);
 }
 
 /* ---- the mapping at another address ---- */
@@ -184,9 +186,12 @@ probe_identity(struct probe *p)
 	if ((uintptr_t)dm->addr % page != 0)
 		probe_tell(p, "identity", question, false, MEMIC_NO,
 			   "the memory starts inside its page, so addresses cannot be offsets");
-	else if (move_and_read(dm, page, &why))
-		probe_tell(p, "identity", question, false, MEMIC_YES, "%s", why);
-	else
+	else if (!move_and_read(dm, page, &why))
 		probe_tell(p, "identity", question, false, MEMIC_NO, "%s", why);
-	memic_dm_free(dm);
+	else if (memic_dm_identity_room(dm, page) != 0)
+		probe_tell(p, "identity", question, false, MEMIC_NO, "%s, but: %s", why,
+			   memic_last_error());
+	else
+		probe_tell(p, "identity", question, false, MEMIC_YES, "%s", why);
+	probe_destroy(p, "device memory", memic_dm_free, dm);
 }

@@ -33,15 +33,17 @@ probe_removal(struct probe *p)
 	static const char question[] = "can it be read and freed after the device was removed";
 	struct memic_dm *dm;
 	uint8_t byte[64];
+	int left;
 
 	if (memic_dm_alloc_most(p->dev, 4096, MEMIC_UNIT, &dm) != 0) {
 		probe_tell(p, "removal", question, false, MEMIC_UNKNOWN, "%s", memic_last_error());
 		return;
 	}
 	if (!wait_for_removal(p)) {
-		probe_tell(p, "removal", question, false, MEMIC_UNKNOWN,
-			   "nobody removed the device within %u s", p->removal_seconds);
-		memic_dm_free(dm);
+		left = probe_destroy(p, "device memory", memic_dm_free, dm);
+		probe_tell(p, "removal", question, false, left == 0 ? MEMIC_UNKNOWN : MEMIC_NO,
+			   "nobody removed the device within %u s%s", p->removal_seconds,
+			   left == 0 ? "" : ", and the memory could not be freed");
 		return;
 	}
 	/* a page of zeros stands in for the device (rdma_umap_fault()); else SIGBUS */

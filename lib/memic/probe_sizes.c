@@ -20,7 +20,6 @@ try_raw(struct probe *p, size_t length, uint32_t log_align, size_t *start)
 	struct mlx5dv_dm view = { 0 };
 	struct mlx5dv_obj obj = { .dm = { .out = &view } };
 	struct ibv_dm *dm;
-	int err;
 
 	errno = 0;
 	dm = mlx5dv_alloc_dm(p->dev->ctx, &attr, &dv_attr);
@@ -29,8 +28,7 @@ try_raw(struct probe *p, size_t length, uint32_t log_align, size_t *start)
 	obj.dm.in = dm;
 	if (mlx5dv_init_obj(&obj, MLX5DV_OBJ_DM) == 0 && start != NULL)
 		*start = (uintptr_t)view.buf;
-	err = memic_verbs_errno(ibv_free_dm(dm));
-	return err;
+	return probe_destroy(p, "device memory", ibv_free_dm, dm);
 }
 
 static void

@@ -30,7 +30,7 @@ tell_loop(struct probe *p)
 		probe_tell(p, "loop", question, false, MEMIC_NO, "%s", why);
 	if (answer == MEMIC_YES)
 		return;
-	memic_loop_close(p->loop);
+	probe_note(p, "an object of the looped frames", -memic_loop_close(p->loop));
 	p->loop = NULL;
 }
 
@@ -94,5 +94,5 @@ probe_ways(struct probe *p)
 	for (mode = 0; mode < MEMIC_MKEY_MODES; mode++)
 		tell_way(p, dm, mode);
 	tell_choice(p);
-	memic_dm_free(dm);
+	probe_destroy(p, "device memory", memic_dm_free, dm);
 }

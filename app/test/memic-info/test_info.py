@@ -3,6 +3,8 @@
 
 """dpdk-memic-info on the software card, which plays each answer that a card may give."""
 
+import collections
+import contextlib
 import json
 import os
 import re
@@ -10,13 +12,14 @@ import socket
 import subprocess
 import tempfile
 
-from harness import Failure, expect, main
+from harness import Failure, Skip, expect, main
 
 NEEDED = {"mapping", "mr", "busy", "auto", "store-fence", "load-fence", "teardown"}
 
 
-def info(build, *arguments, emu=(), status=0, before=""):
-    """Run it; returns standard output, standard error and what the card counted."""
+def info(build, *arguments, emu=(), status=0, before="", leaves=False):
+    """Run it; returns standard output, standard error and what the card counted. Objects are
+    left only where that is the point."""
     program = os.path.join(build.folder, "app/memic-info/dpdk-memic-info")
     command = ["/bin/sh", "-c", f'{before}exec "$0" "$@"', program, *arguments]
     with tempfile.TemporaryDirectory(prefix="memic.", dir="/tmp") as folder:
@@ -29,7 +32,8 @@ def info(build, *arguments, emu=(), status=0, before=""):
         if os.path.exists(stats):
             with open(stats, encoding="utf-8") as file:
                 counted = json.load(file)
-            expect(counted["leaked_objects"] == 0, f"{counted['leaked_objects']} objects left")
+            expect(leaves or counted["leaked_objects"] == 0,
+                   f"{counted['leaked_objects']} objects left")
     return done.stdout, done.stderr, counted
 
 
@@ -260,6 +264,9 @@ def other_answers(build):
             (["incoherent=loads:1"], "ksm", "no", "received into device memory came back", 1),
             (["incoherent=stores:200"], "store-fence", "no", "[1-9][0-9]* of 64 frames", 1),
             (["incoherent=loads:350"], "load-fence", "no", "[1-9][0-9]* of 64 frames", 1),
+            (["one-page"], "mapping", "no", "stored 0x.. at byte 0 of 16384 and loaded 0x..", 1),
+            (["not-busy=dm"], "busy", "no", "under a region: no error; .*: not tried", 1),
+            (["not-busy=pd"], "busy", "no", "EBUSY; a protection domain .*: no error", 1),
             (["any-variant"], "wrong-keys", "no", "a key that does not exist", 0),
             (["memic-held=128K"], "max_dm_size", "no", "nothing can be had", 1),
             (["ioctl=3:EIO:REG_MR"], "auto", "yes", "", 0)):
@@ -284,6 +291,66 @@ def fails_anywhere(build):
                                before='"$0" "$@"; echo; echo status $?; exit 0; ')
             expect("--fault ioctl" in err, f"{fault} did not bite: {err}")
             expect(re.search(r"status [01]$", out, re.M), f"{fault}: {out} {err}")
+
+
+def left_behind(build, fault):
+    """Answers of a probe that cannot give back what it took."""
+    out, _, _ = info(build, "--probe", "--json", emu=["--fault", fault], status=1, leaves=True)
+    return {check["check"]: check for check in json.loads(out)["devices"][0]["checks"]}
+
+
+def calls(build):
+    """How often a probe gives each kind of object back."""
+    with tempfile.TemporaryDirectory(prefix="memic.", dir="/tmp") as folder:
+        path = os.path.join(folder, "trace")
+        info(build, "--probe", emu=["--trace", path])
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    names = [re.sub(r".*[ :] *", "", line) for line in lines if " -> " not in line]
+    # doorbell pages are libmlx5's own
+    return collections.Counter(name for name in names if re.search(
+        "DESTROY|DM_FREE", name) and name != "UAR_DESTROY")
+
+
+def destroy(build):
+    """An object that is refused to go once is gone in the end, and one that never goes is told."""
+    counts = calls(build)
+    expect(set(counts) > {"DM_FREE", "MR_DESTROY", "DEVX_OBJ_DESTROY", "QP_DESTROY", "CQ_DESTROY"},
+           f"{counts}")
+    for kind, number in counts.items():
+        for n in sorted({1, 2, number // 2, number} & set(range(1, number + 1))):
+            _, err, _ = info(build, "--probe", emu=["--fault", f"ioctl={n}:EBUSY:{kind}"])
+            expect("--fault ioctl" in err, f"{n} of {number} {kind} did not bite: {err}")
+        checks = left_behind(build, f"ioctl={number // 2 + 1}+:EBUSY:{kind}")
+        answer(checks, "teardown", "no", "could not be destroyed in 3 tries: EBUSY|giving back")
+
+
+@contextlib.contextmanager
+def low_addresses_kept():
+    """While vm.mmap_min_addr is what most systems have."""
+    path = "/proc/sys/vm/mmap_min_addr"
+    with open(path, encoding="ascii") as file:
+        before = file.read()
+    try:
+        if int(before) < 65536:
+            with open(path, "w", encoding="ascii") as file:
+                file.write("65536")
+        yield
+    except PermissionError as err:
+        raise Skip(f"everybody may use low addresses, and {path} cannot be changed") from err
+    finally:
+        if int(before) < 65536 and os.access(path, os.W_OK):
+            with open(path, "w", encoding="ascii") as file:
+                file.write(before)
+
+
+def identity_refused(build):
+    """Without the capability the low addresses cannot be had, and the cure is told."""
+    with low_addresses_kept():
+        checks = probe(build, before='exec setpriv --bounding-set -sys_rawio --inh-caps -sys_rawio '
+                                     '"$0" "$@"; ')
+    answer(checks, "identity", "no", "EPERM: addresses below vm.mmap_min_addr need CAP_SYS_RAWIO")
+    answer(checks, "direct", "yes")
 
 
 def removed(build):
@@ -315,4 +382,5 @@ def private(build):
 
 main({case.__name__: case for case in (
     table, presets, held, sw_icm, sw_icm_refused, alloc, usage, named, nothing, good, jumbo, keys,
-    loops, other_answers, uncached, fails_anywhere, removed, private)})
+    loops, other_answers, uncached, fails_anywhere, destroy, identity_refused,
+    removed, private)})
