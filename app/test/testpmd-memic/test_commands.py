@@ -8,7 +8,8 @@ import re
 import tempfile
 
 from common import POOL, SLOTS, Console, only, rows_of
-from harness import check_card, device_pools, expect, main
+from harness import check_card, check_wire, device_pools, expect, main
+
 
 
 def show(build):
@@ -115,6 +116,46 @@ def probe(build):
         testpmd.quit()
 
 
+BESIDE = 150000
+
+
+def probe_running(build):
+    """Ports of the same device and of another forward meanwhile: no frame is lost, no byte
+    changes, and a flow rule sees every frame and none of the probe's. What comes into one port
+    leaves by the other: what a port sends to its own address the probe may divert."""
+    for flow_en in "01":
+        with Console(build, device=f"dv_flow_en={flow_en}",
+                     devices=("0000:08:00.0", "0000:08:00.1"),
+                     emu=["--ports", "2", "--wire", f"check:{BESIDE}:1500"]) as testpmd:
+            testpmd.wait_prompt()
+            # with dv_flow_en=0 the PMD has no counters
+            count = "count /" if flow_en == "1" else ""
+            answer = testpmd.run(f"flow create 0 ingress pattern eth / end actions {count} queue "
+                                 "index 0 / end")
+            expect("created" in answer, answer)
+            testpmd.start()
+            testpmd.forward(100)
+            before = testpmd.query("/ethdev/stats,0")["opackets"]
+            rows = testpmd.table("memic probe mlx5_0", "check", 60)
+            after = testpmd.query("/ethdev/stats,0")["opackets"]
+            expect(all(row["answer"] == "yes" for row in rows if row["needed"] == "yes"), f"{rows}")
+            expect(before < after, f"nothing moved beside the probe: {before}, {after}")
+            testpmd.forward(BESIDE)
+            testpmd.forward(BESIDE, port=1)
+            if count:
+                answer = testpmd.run("flow query 0 0 count")
+                expect(f"hits: {BESIDE}" in answer, answer)
+            expect(testpmd.quit() == 0, "testpmd failed")
+            stats = testpmd.stats()
+            for port in stats["ports"]:
+                check_wire(port, BESIDE)
+            expect(stats["leaked_objects"] == 0, f"{stats}")
+            looped = stats["ports"][0]["looped_frames"]
+            expect(looped > 100, f"the probe looped {looped} frames")
+            print(f"dv_flow_en={flow_en}: {before} frames before the probe, {after} behind it, "
+                  f"{looped} of its own, none lost")
+
+
 def sentences(build):
     """What there is not is said."""
     with Console(build, ["--memic-dev=mlx5_0"]) as testpmd:
@@ -187,4 +228,5 @@ def from_file(build):
             testpmd.quit()
 
 
-main({case.__name__: case for case in (show, rates, dump, probe, sentences, nothing, from_file)})
+main({case.__name__: case for case in (show, rates, dump, probe, probe_running,
+    sentences, nothing, from_file)})
