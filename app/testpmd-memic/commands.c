@@ -63,156 +63,119 @@ static cmdline_parse_token_hdr_t n_pool = OWN(pool, name);
 static cmdline_parse_token_hdr_t n_port = OWN(port, port);
 static cmdline_parse_token_hdr_t n_device = OWN(device, name);
 
-/* ---- what they do; data says which optional words there are ---- */
+/* ---- what they do ---- */
 
 #define WITH_BURST 1u
 #define WITH_SECONDS 2u
 
-static bool
-with(const void *data, unsigned int word)
-{
-	return ((uintptr_t)data & word) != 0;
-}
+/* One function, by what it wants to know, or for bench_*() the optional words there are. */
+struct action {
+	void (*plain)(void);
+	void (*named)(const char *name);
+	void (*of_port)(uint32_t port);
+	unsigned int words;
+};
 
 static void
-show_all(void *parsed __rte_unused, struct cmdline *cl __rte_unused, void *data __rte_unused)
-{
-	tpm_show_all();
-}
-
-static void
-show_devices(void *parsed __rte_unused, struct cmdline *cl __rte_unused, void *data __rte_unused)
-{
-	tpm_show_devices();
-}
-
-static void
-show_pool(void *parsed, struct cmdline *cl __rte_unused, void *data __rte_unused)
+act(void *parsed, struct cmdline *cl __rte_unused, void *data)
 {
 	const struct result *r = parsed;
+	const struct action *a = data;
 
-	tpm_show_pool(r->name);
-}
-
-static void
-show_port(void *parsed, struct cmdline *cl __rte_unused, void *data __rte_unused)
-{
-	const struct result *r = parsed;
-
-	tpm_show_port(r->port);
-}
-
-static void
-show_stats(void *parsed __rte_unused, struct cmdline *cl __rte_unused, void *data __rte_unused)
-{
-	tpm_stats_show();
-}
-
-static void
-clear_stats(void *parsed __rte_unused, struct cmdline *cl __rte_unused, void *data __rte_unused)
-{
-	tpm_stats_clear();
-}
-
-static void
-dump_pool(void *parsed, struct cmdline *cl __rte_unused, void *data __rte_unused)
-{
-	const struct result *r = parsed;
-
-	tpm_show_dump(r->name);
-}
-
-static void
-probe_device(void *parsed, struct cmdline *cl __rte_unused, void *data __rte_unused)
-{
-	const struct result *r = parsed;
-
-	tpm_probe(r->name);
+	if (a->plain != NULL)
+		a->plain();
+	else if (a->named != NULL)
+		a->named(r->name);
+	else
+		a->of_port(r->port);
 }
 
 static void
 bench_pool(void *parsed, struct cmdline *cl __rte_unused, void *data)
 {
 	const struct result *r = parsed;
+	const struct action *a = data;
 
-	tpm_bench_pool(r->name, with(data, WITH_BURST) ? r->burst : TPM_BURST,
-		       with(data, WITH_SECONDS) ? r->seconds : TPM_SECONDS);
-}
-
-static void
-bench_copy(void *parsed __rte_unused, struct cmdline *cl __rte_unused, void *data __rte_unused)
-{
-	tpm_bench_copy();
+	tpm_bench_pool(r->name, (a->words & WITH_BURST) != 0 ? r->burst : TPM_BURST,
+		       (a->words & WITH_SECONDS) != 0 ? r->seconds : TPM_SECONDS);
 }
 
 static void
 bench_forward(void *parsed, struct cmdline *cl __rte_unused, void *data)
 {
 	const struct result *r = parsed;
+	const struct action *a = data;
 
-	tpm_bench_forward(with(data, WITH_SECONDS) ? r->seconds : TPM_SECONDS);
+	tpm_bench_forward((a->words & WITH_SECONDS) != 0 ? r->seconds : TPM_SECONDS);
 }
 
-static void help(void *parsed, struct cmdline *cl, void *data);
+static void help(void);
 
 /* ---- commands ---- */
 
 #define T(token) ((cmdline_parse_token_hdr_t *)&(token))
-#define COMMAND(id, fn, flags, help_text, ...) \
+#define PLAIN(function) act, { .plain = function }
+#define NAMED(function) act, { .named = function }
+#define OF_PORT(function) act, { .of_port = function }
+#define WORDS(function, optional) function, { .words = optional }
+/* do_it is one of the four above */
+#define COMMAND(id, do_it, help_text, ...) COMMAND_(id, do_it, help_text, __VA_ARGS__)
+#define COMMAND_(id, fn, what, help_text, ...) \
+	static struct action id ## _action = what; \
 	static cmdline_parse_inst_t id = { \
 		.f = fn, \
-		.data = (void *)(uintptr_t)(flags), \
+		.data = &id ## _action, \
 		.help_str = help_text, \
 		.tokens = { __VA_ARGS__, NULL }, \
 	}
 
-COMMAND(c_show_all, show_all, 0,
+COMMAND(c_show_all, PLAIN(tpm_show_all),
 	"show memic all: Devices, pools and ports",
 	T(w_show), T(w_memic), T(w_all));
-COMMAND(c_show_devices, show_devices, 0,
+COMMAND(c_show_devices, PLAIN(tpm_show_devices),
 	"show memic devices: Devices and their memory",
 	T(w_show), T(w_memic), T(w_devices));
-COMMAND(c_show_pool, show_pool, 0,
+COMMAND(c_show_pool, NAMED(tpm_show_pool),
 	"show memic pool <name>: Where the buffers of a pool are",
 	T(w_show), T(w_memic), T(w_pool), T(n_pool));
-COMMAND(c_show_port, show_port, 0,
+COMMAND(c_show_port, OF_PORT(tpm_show_port),
 	"show memic port <port_id>: Rings, pools and memory of a port's queues",
 	T(w_show), T(w_memic), T(w_port), T(n_port));
-COMMAND(c_show_stats, show_stats, 0,
+COMMAND(c_show_stats, PLAIN(tpm_stats_show),
 	"show memic stats: Rates since the last look",
 	T(w_show), T(w_memic), T(w_stats));
-COMMAND(c_clear_stats, clear_stats, 0,
+COMMAND(c_clear_stats, PLAIN(tpm_stats_clear),
 	"clear memic stats: Begin rates and watermarks of slots anew",
 	T(w_clear), T(w_memic), T(w_stats));
-COMMAND(c_dump_pool, dump_pool, 0,
+COMMAND(c_dump_pool, NAMED(tpm_show_dump),
 	"memic dump pool <name>: All that DPDK and the driver know about a pool",
 	T(w_memic), T(w_dump), T(w_pool), T(n_pool));
-COMMAND(c_probe, probe_device, 0,
+COMMAND(c_probe, NAMED(tpm_probe),
 	"memic probe <device>: Put to the test what is assumed of a device's memory",
 	T(w_memic), T(w_probe), T(n_device));
-COMMAND(c_bench_pool, bench_pool, 0,
+COMMAND(c_bench_pool, WORDS(bench_pool, 0),
 	"memic bench pool <name>: Get and put, beside ring_mp_mc and a copy of pointers",
 	T(w_memic), T(w_bench), T(w_pool), T(n_pool));
-COMMAND(c_bench_pool_burst, bench_pool, WITH_BURST,
+COMMAND(c_bench_pool_burst, WORDS(bench_pool, WITH_BURST),
 	"memic bench pool <name> burst <n>: The same with bursts of n mbufs",
 	T(w_memic), T(w_bench), T(w_pool), T(n_pool), T(w_burst), T(n_burst));
-COMMAND(c_bench_pool_seconds, bench_pool, WITH_SECONDS,
+COMMAND(c_bench_pool_seconds, WORDS(bench_pool, WITH_SECONDS),
 	"memic bench pool <name> seconds <n>: The same for n seconds",
 	T(w_memic), T(w_bench), T(w_pool), T(n_pool), T(w_seconds), T(n_seconds));
-COMMAND(c_bench_pool_both, bench_pool, WITH_BURST | WITH_SECONDS,
+COMMAND(c_bench_pool_both, WORDS(bench_pool, WITH_BURST | WITH_SECONDS),
 	"memic bench pool <name> burst <n> seconds <n>: The same with both",
 	T(w_memic), T(w_bench), T(w_pool), T(n_pool), T(w_burst), T(n_burst), T(w_seconds),
 	T(n_seconds));
-COMMAND(c_bench_copy, bench_copy, 0,
+COMMAND(c_bench_copy, PLAIN(tpm_bench_copy),
 	"memic bench copy: Copies by the CPU into device memory",
 	T(w_memic), T(w_bench), T(w_copy));
-COMMAND(c_bench_forward, bench_forward, 0,
+COMMAND(c_bench_forward, WORDS(bench_forward, 0),
 	"memic bench forward: Forward on each started port",
 	T(w_memic), T(w_bench), T(w_forward));
-COMMAND(c_bench_forward_seconds, bench_forward, WITH_SECONDS,
+COMMAND(c_bench_forward_seconds, WORDS(bench_forward, WITH_SECONDS),
 	"memic bench forward seconds <n>: The same for n seconds",
 	T(w_memic), T(w_bench), T(w_forward), T(w_seconds), T(n_seconds));
-COMMAND(c_help, help, 0,
+COMMAND(c_help, PLAIN(help),
 	"help memic: These commands",
 	T(w_help), T(w_memic));
 
@@ -223,7 +186,7 @@ static cmdline_parse_inst_t *const commands[] = {
 };
 
 static void
-help(void *parsed __rte_unused, struct cmdline *cl __rte_unused, void *data __rte_unused)
+help(void)
 {
 	const char *text;
 	unsigned int i;

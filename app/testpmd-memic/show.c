@@ -92,6 +92,30 @@ pool_table(void)
 	return tpm_table_new(heads, RTE_DIM(heads));
 }
 
+/* Of one device's pools on another device's ports; where there are none this says nothing. */
+static void
+foreign(const struct tpm_sample *s)
+{
+	static const char *const heads[] = {
+		"<pool", "foreign dropped [frames]", "foreign bounced [frames]",
+	};
+	struct tpm_table *t = NULL;
+	unsigned int i;
+
+	for (i = 0; i < s->n_pools; i++) {
+		const struct rte_pmd_mlx5_memic_stats *p = &s->pools[i].stats;
+
+		if (p->foreign_dropped == 0 && p->foreign_bounced == 0)
+			continue;
+		if (t == NULL)
+			t = tpm_table_new(heads, RTE_DIM(heads));
+		tpm_table_cell(t, "%s", s->pools[i].name);
+		tpm_table_cell(t, "%" PRIu64, p->foreign_dropped);
+		tpm_table_cell(t, "%" PRIu64, p->foreign_bounced);
+	}
+	tpm_table_print(t);
+}
+
 static void
 pools(const struct tpm_sample *s)
 {
@@ -112,6 +136,7 @@ pools(const struct tpm_sample *s)
 		if (s->pools[i].reason[0] != '\0')
 			printf("  %s: in host memory: %s\n", s->pools[i].name,
 			       s->pools[i].reason);
+	foreign(s);
 }
 
 void
@@ -140,6 +165,8 @@ tpm_show_pool(const char *name)
 		       p->stats.device_slots != 0 ? p->address : p->reason);
 		printf("  gets: %" PRIu64 " with a slot, %" PRIu64 " without\n",
 		       p->stats.device_gets, p->stats.host_gets);
+		printf("  on ports of other devices: %" PRIu64 " frames dropped, %" PRIu64
+		       " bounced\n", p->stats.foreign_dropped, p->stats.foreign_bounced);
 	}
 	tpm_sample_free(s);
 }

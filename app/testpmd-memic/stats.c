@@ -94,6 +94,36 @@ show_pools(const struct tpm_sample *now, double seconds)
 	tpm_table_print(t);
 }
 
+/* Rates of pools of one device on ports of another, of those that have ever counted. */
+static void
+show_foreign(const struct tpm_sample *now, double seconds)
+{
+	static const char *const heads[] = {
+		"<pool", "foreign dropped [/s]", "foreign bounced [/s]",
+	};
+	static const struct rte_pmd_mlx5_memic_stats none;
+	struct tpm_table *t = NULL;
+	unsigned int i;
+
+	for (i = 0; i < now->n_pools; i++) {
+		const struct rte_pmd_mlx5_memic_pool *before =
+			tpm_sample_pool(last, now->pools[i].name);
+		const struct rte_pmd_mlx5_memic_stats *a = before == NULL ? &none : &before->stats;
+		const struct rte_pmd_mlx5_memic_stats *b = &now->pools[i].stats;
+
+		if (b->foreign_dropped == 0 && b->foreign_bounced == 0)
+			continue;
+		if (t == NULL)
+			t = tpm_table_new(heads, RTE_DIM(heads));
+		tpm_table_cell(t, "%s", now->pools[i].name);
+		tpm_table_cell(t, "%.0f",
+			       tpm_since(b->foreign_dropped, a->foreign_dropped) / seconds);
+		tpm_table_cell(t, "%.0f",
+			       tpm_since(b->foreign_bounced, a->foreign_bounced) / seconds);
+	}
+	tpm_table_print(t);
+}
+
 void
 tpm_stats_show(void)
 {
@@ -112,6 +142,7 @@ tpm_stats_show(void)
 	printf("  Over the last %.2f s:\n", seconds);
 	show_ports(now, seconds);
 	show_pools(now, seconds);
+	show_foreign(now, seconds);
 	tpm_sample_free(last);
 	last = now;
 }

@@ -84,6 +84,8 @@ pool_object(const struct rte_pmd_mlx5_memic_pool *p)
 	json_object_set_new(o, "host_cached", json_integer(s->host_cached));
 	json_object_set_new(o, "host_out", json_integer(s->host_out));
 	json_object_set_new(o, "host_gets", json_integer(s->host_gets));
+	json_object_set_new(o, "foreign_dropped", json_integer(s->foreign_dropped));
+	json_object_set_new(o, "foreign_bounced", json_integer(s->foreign_bounced));
 	return o;
 }
 

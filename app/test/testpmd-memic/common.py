@@ -33,13 +33,13 @@ class Console(Testpmd):
             eal += plugin_arguments(build.plugin, env)
         super().__init__(build, emu, eal, [*APP, *flags], pool=None, env=env, **more)
 
-    def table(self, command, head, seconds=30):
+    def table(self, command, head, seconds=30, nth=0):
         """Rows of the table of a command's output whose header begins with a word."""
-        return rows_of(self.run(command, seconds), head)
+        return rows_of(self.run(command, seconds), head, nth)
 
 
-def rows_of(output, head):
-    """Rows as dictionaries; columns must line up, numbers to the right.
+def rows_of(output, head, nth=0):
+    """Rows as dictionaries, of the nth such table; columns line up, numbers to the right.
 
     Columns are at least two blanks apart, words within a header or cell one.
     """
@@ -47,12 +47,12 @@ def rows_of(output, head):
     output = re.sub(r"[^\n]*\x1b\[K", "", output)
     lines = output.replace("\r", "").splitlines()
     starts = [i for i, line in enumerate(lines) if re.match(rf"  +{re.escape(head)}(  |$)", line)]
-    if not starts:
+    if len(starts) <= nth:
         raise Failure(f"no table '{head}' in: {output}")
-    header = lines[starts[0]]
+    header = lines[starts[nth]]
     heads = [(m.group(), m.start(), m.end()) for m in re.finditer(r"\S+( \S+)*", header)]
     rows = []
-    for line in lines[starts[0] + 1:]:
+    for line in lines[starts[nth] + 1:]:
         cells = [(m.group(), m.start(), m.end()) for m in re.finditer(r"\S+( \S+)*", line)]
         if not line.startswith("  ") or len(cells) != len(heads):
             break

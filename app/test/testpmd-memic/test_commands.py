@@ -6,10 +6,10 @@
 import os
 import re
 import tempfile
+import time
 
 from common import POOL, SLOTS, Console, only, rows_of
-from harness import check_card, check_wire, device_pools, expect, main
-
+from harness import PCI_DEVICE, check_card, check_wire, device_pools, expect, main
 
 
 def show(build):
@@ -78,6 +78,43 @@ def rates(build):
         expect(int(row["slots peak"]) <= out + device_pools(testpmd)[POOL]["device_cached"],
                str(row))
         testpmd.quit()
+
+
+def foreign(build):
+    """Frames that cross to a port of another device, by pool: dropped, then bounced."""
+    frames = 400
+    emu = ["--memic", "256K", "--ports", "2", "--wire", f"check:{frames}:1500"]
+    for value, way, other in (("drop", "dropped", "bounced"), ("bounce", "bounced", "dropped")):
+        flags = ["--memic-siblings=1", f"--memic-foreign={value}"]
+        with Console(build, flags, emu, devices=(PCI_DEVICE, "0000:08:00.1")) as testpmd:
+            testpmd.wait_prompt()
+            answer = testpmd.run("show memic all") + testpmd.run("show memic stats")
+            expect("foreign" not in answer, f"nothing to tell: {answer}")
+            testpmd.run("start")
+            deadline = time.monotonic() + 60
+            while any(port["ipackets"] < frames for port in
+                      (testpmd.query(f"/ethdev/stats,{port}") for port in (0, 1))):
+                expect(time.monotonic() < deadline, "stuck")
+                time.sleep(0.1)
+            testpmd.run("stop")
+            told = {row["pool"]: row for row in testpmd.table("show memic stats", "pool", nth=1)}
+            rows = testpmd.table("show memic all", "pool", nth=1)
+            pools = device_pools(testpmd)
+            expect(sorted(row["pool"] for row in rows) == sorted(pools) == sorted(told), f"{rows}")
+            for row in rows:
+                counted = pools[row["pool"]][f"foreign_{way}"]
+                # a frame counts each time that it is tried
+                expect(counted >= frames, f"{way} {counted}")
+                expect(row[f"foreign {way} [frames]"] == str(counted) and
+                       row[f"foreign {other} [frames]"] == "0", f"{row}, {counted}")
+                expect(float(told[row["pool"]][f"foreign {way} [/s]"]) > 0 and
+                       told[row["pool"]][f"foreign {other} [/s]"] == "0", f"{told}")
+                expect(f"on ports of other devices: "
+                       f"{row['foreign dropped [frames]']} frames dropped, "
+                       f"{row['foreign bounced [frames]']} bounced"
+                       in testpmd.run(f"show memic pool {row['pool']}"), f"{row}")
+            expect(testpmd.quit() == 0, "testpmd failed")
+            check_card(testpmd.stats())
 
 
 def dump(build):
@@ -228,5 +265,5 @@ def from_file(build):
             testpmd.quit()
 
 
-main({case.__name__: case for case in (show, rates, dump, probe, probe_running,
+main({case.__name__: case for case in (show, rates, foreign, dump, probe, probe_running,
     sentences, nothing, from_file)})

@@ -47,6 +47,8 @@ def lines(build):
            f"{port}, {last}")
     expect(end["pools"][0]["device_slots"] == SLOTS, f"{end}")
     expect(end["pools"][0]["device_gets"] == pool["device_gets"], f"{end}, {pool}")
+    for member in ("foreign_dropped", "foreign_bounced"):
+        expect(end["pools"][0][member] == 0, f"{end}")
     expect(end["devices"][0]["slot_bytes"] == SLOTS * 1664, f"{end}")
 
 
