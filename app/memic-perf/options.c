@@ -14,7 +14,6 @@
 
 struct perf_options perf_options = {
 	.rounds = 41,
-	.n = 65536,
 };
 
 static const char *const names[] = { "get_put", "pktmbuf", "create", "start", "copy" };
@@ -31,14 +30,15 @@ usage(FILE *f, const char *program)
 		"  --json FILE   write results as JSON; - is standard output\n"
 		"  --csv FILE    write results as comma separated values; - is standard output\n"
 		"  --rounds N    rounds in which all that is compared has its turn (default: %u)\n"
-		"  --mbufs N     mbufs of the pool with which a port is started (default: %u)\n"
+		"  --mbufs N     mbufs of the pools of create and start; may be given up to 8 times\n"
+		"                (default: 1023 and 65536)\n"
 		"  --quick       few rounds and small pools, to see that everything works\n"
 		"  --help        this text\n"
 		"\n"
 		"EAL options load the driver and name a port, as\n"
 		"  -d librte_mempool_mlx5_memic.so -a 0000:08:00.0\n"
 		"Exit status: 0 good, 1 failed, 2 usage, 77 no buffer in device memory.\n",
-		program, perf_options.rounds, perf_options.n);
+		program, perf_options.rounds);
 }
 
 static int
@@ -76,12 +76,22 @@ add_test(const char *name)
 	return -1;
 }
 
+static int
+add_size(const char *text)
+{
+	if (perf_options.n_sizes == RTE_DIM(perf_options.sizes)) {
+		fprintf(stderr, "--mbufs: more than %zu sizes\n", RTE_DIM(perf_options.sizes));
+		return -1;
+	}
+	/* a ring of the test start, and what DPDK asks of a pool with its caches */
+	return parse_number("--mbufs", text, 384, &perf_options.sizes[perf_options.n_sizes++]);
+}
+
 static void
 be_quick(void)
 {
 	perf_options.quick = true;
 	perf_options.rounds = 5;
-	perf_options.n = 4096;
 }
 
 static int
@@ -99,8 +109,7 @@ take(int opt)
 	case 'r':
 		return parse_number("--rounds", optarg, 1, &perf_options.rounds);
 	case 'n':
-		/* a ring of the test start, and what DPDK asks of a pool with its caches */
-		return parse_number("--mbufs", optarg, 384, &perf_options.n);
+		return add_size(optarg);
 	case 'q':
 		be_quick();
 		return 0;

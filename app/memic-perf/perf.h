@@ -35,7 +35,8 @@ struct perf_options {
 	const char *tests[8]; /**< Names given; none for all. */
 	unsigned int n_tests;
 	unsigned int rounds;
-	unsigned int n;       /**< mbufs of the pools of the test start. */
+	unsigned int sizes[8]; /**< mbufs of the pools of create and start. */
+	unsigned int n_sizes;  /**< 0: what each test thinks best. */
 	bool quick;
 };
 

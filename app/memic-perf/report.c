@@ -18,6 +18,9 @@
 
 #include "perf.h"
 
+/** Of the JSON; another number when members change their meaning or go. */
+#define SCHEMA "dpdk-memic-perf/1"
+
 unsigned int report_device_slots;
 
 static json_t *results;
@@ -206,7 +209,8 @@ environment(void)
 static bool
 write_json(void)
 {
-	json_t *root = json_pack("{s:o, s:O}", "env", environment(), "results", results);
+	json_t *root = json_pack("{s:s, s:o, s:O}", "schema", SCHEMA, "env", environment(),
+				 "results", results);
 	FILE *f = root == NULL ? NULL : file_open(perf_options.json);
 	bool good = f != NULL;
 

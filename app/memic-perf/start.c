@@ -15,10 +15,13 @@
 #include "perf.h"
 
 #define RING 256u
+#define MBUFS 65536u
+#define MBUFS_QUICK 4096u
 
 struct subject {
 	const char *ops;
 	uint16_t port;
+	unsigned int mbufs;
 	unsigned int device_slots;
 };
 
@@ -50,7 +53,7 @@ run(void *arg)
 	int ret;
 
 	start = rte_rdtsc_precise();
-	mp = pool_make(s->ops, perf_options.n, 256, RTE_MBUF_DEFAULT_BUF_SIZE, SPILL_NONE);
+	mp = pool_make(s->ops, s->mbufs, 256, RTE_MBUF_DEFAULT_BUF_SIZE, SPILL_NONE);
 	if (mp == NULL)
 		return -1;
 	ret = start_port(s->port, mp);
@@ -64,18 +67,13 @@ run(void *arg)
 	return ret == 0 ? (double)(end - start) * 1e3 / rte_get_tsc_hz() : -1;
 }
 
-int
-test_start(void)
+static int
+start_with(uint16_t port, unsigned int mbufs)
 {
-	uint16_t port = rte_eth_find_next(0);
-	struct subject s[] = { { OPS_RING, port, 0 }, { OPS_MEMIC, port, 0 } };
+	struct subject s[] = { { OPS_RING, port, mbufs, 0 }, { OPS_MEMIC, port, mbufs, 0 } };
 	struct variant v[RTE_DIM(s)];
 	unsigned int i;
 
-	if (port == RTE_MAX_ETHPORTS) {
-		fprintf(stderr, "start: EAL knows no port, nothing is measured\n");
-		return PERF_NOTHING;
-	}
 	for (i = 0; i < RTE_DIM(s); i++)
 		v[i] = (struct variant){ .name = s[i].ops, .run = run, .arg = &s[i] };
 	if (rounds_run("start", v, RTE_DIM(s), perf_options.quick ? 1 : 7) != 0)
@@ -84,13 +82,31 @@ test_start(void)
 		result_begin("start");
 		result_string("ops", v[i].name);
 		result_integer("cache", 256);
-		result_integer("mbufs", perf_options.n);
-		result_number("spill", 1 - (double)s[i].device_slots / perf_options.n);
+		result_integer("mbufs", mbufs);
+		result_number("spill", 1 - (double)s[i].device_slots / mbufs);
 		if (strcmp(s[i].ops, OPS_MEMIC) == 0)
 			result_integer("device_slots", s[i].device_slots);
 		report_device_slots += s[i].device_slots;
 		result_variant("milliseconds", &v[i], "ratio_to_ring");
 		result_end();
 	}
+	return PERF_OK;
+}
+
+int
+test_start(void)
+{
+	uint16_t port = rte_eth_find_next(0);
+	unsigned int i;
+
+	if (port == RTE_MAX_ETHPORTS) {
+		fprintf(stderr, "start: EAL knows no port, nothing is measured\n");
+		return PERF_NOTHING;
+	}
+	if (perf_options.n_sizes == 0)
+		return start_with(port, perf_options.quick ? MBUFS_QUICK : MBUFS);
+	for (i = 0; i < perf_options.n_sizes; i++)
+		if (start_with(port, perf_options.sizes[i]) != PERF_OK)
+			return PERF_FAILED;
 	return PERF_OK;
 }

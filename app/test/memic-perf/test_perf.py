@@ -56,6 +56,7 @@ def results(build):
         expect(status == 0, f"status {status}: {errors}")
         with open(path, encoding="utf-8") as file:
             report = json.load(file)
+    expect(report["schema"] == "dpdk-memic-perf/1", f"schema: {report.get('schema')}")
     expect(report["env"]["dpdk"].startswith("DPDK "), f"environment: {report['env']}")
     found = report["results"]
     for result in found:
@@ -97,6 +98,29 @@ def start(build):
     expect(found[1]["device_slots"] == min(384, (1 << 20) // 2176), f"{found}")
 
 
+def sizes(build):
+    """Pools of each size that was asked for, in order."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "perf.json")
+        status, _, errors = perf(build, ["--test", "create", "--test", "start", "--mbufs", "512",
+                                         "--mbufs", "1023", "--mbufs", "9000", "--json", path])
+        expect(status == 0, f"status {status}: {errors}")
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)["results"]
+    for result in found:
+        check_result(result)
+    got = [(r["test"], r["ops"], r["mbufs"]) for r in found]
+    wanted = [(test, ops, n) for test in ("create", "start") for n in (512, 1023, 9000)
+              for ops in ("ring_mp_mc", "mlx5_memic")]
+    # a pool of 1023 that spills by half
+    wanted.insert(4, ("create", "mlx5_memic", 1023))
+    expect(got == wanted, f"{got}")
+    expect(found[4]["spill"] == 0.5, f"{found[4]}")
+    large = found[6]
+    expect(large["mbufs"] == 9000 and
+           abs(large["spill"] - (1 - large["device_slots"] / 9000)) < 1e-4, f"{large}")
+
+
 def no_device(build):
     """No card: measured all the same, but 77 says that it proves nothing."""
     with tempfile.TemporaryDirectory() as folder:
@@ -115,7 +139,7 @@ def no_driver(build):
 
 def usage(build):
     for options in (["--test", "nosuch"], ["--rounds", "0"], ["--rounds", "1x"], ["--json"],
-                    ["--mbufs", "-1"], ["--mbufs", "383"]):
+                    ["--mbufs", "-1"], ["--mbufs", "383"], ["--mbufs", "512"] * 9):
         program = os.path.join(build.folder, "app/memic-perf/dpdk-memic-perf")
         run = subprocess.run([program, *options], text=True, capture_output=True, timeout=20,
                              check=False)
@@ -123,5 +147,5 @@ def usage(build):
         expect(options[0] in run.stderr, f"{options} is not named: {run.stderr}")
 
 
-main({"results": results, "csv": csv_file, "start": start, "no_device": no_device,
-      "no_driver": no_driver, "usage": usage})
+main({"results": results, "csv": csv_file, "start": start, "sizes": sizes,
+      "no_device": no_device, "no_driver": no_driver, "usage": usage})
