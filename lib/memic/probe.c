@@ -39,8 +39,8 @@ int
 probe_note(struct probe *p, const char *what, int err)
 {
 	if (err != 0 && p->left[0] == '\0')
-		snprintf(p->left, sizeof(p->left), "%s could not be destroyed in %d tries: %s", what,
-			 MEMIC_DESTROY_TRIES, memic_errno_name(err));
+		snprintf(p->left, sizeof(p->left), "%s could not be destroyed in %d tries: %s",
+			 what, MEMIC_DESTROY_TRIES, memic_errno_name(err));
 	return err;
 }
 

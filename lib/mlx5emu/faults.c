@@ -294,8 +294,8 @@ static const struct fault table[] = {
 	{ "no-devx", NULL, "contexts with DevX are refused (EINVAL)", read_switch, AT(no_devx) },
 	{ "sw-icm", NULL, "the SW_ICM types are there for who has the capabilities", read_switch,
 	  AT(sw_icm) },
-	{ "ioctl", "N[+]:ERRNO[:KIND]", "the Nth ioctl of a device fails, with a + all from the Nth on; "
-	  "of those of a KIND, a name as --trace shows it", read_ioctl, 0 },
+	{ "ioctl", "N[+]:ERRNO[:KIND]", "the Nth ioctl of a device fails, with a + all from the "
+	  "Nth on; of those of a KIND, a name as --trace shows it", read_ioctl, 0 },
 	{ "mkey-use", "N", "the Nth use of a key by a queue is a protection error", read_number,
 	  AT(mkey_use) },
 	{ "drop", "N", "every Nth frame that a port sends is lost on the wire", read_number,

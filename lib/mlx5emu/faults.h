@@ -40,7 +40,7 @@ struct emu_faults {
 	uint64_t start_offset;          /* where allocations begin in their first page */
 	bool no_devx;
 	int node_errno;                 /* the device's node cannot be opened; 0 it can */
-	bool one_page;                  /* CPU mappings of device memory show their first page only */
+	bool one_page;                  /* CPU mappings show their first page only */
 	enum emu_busy_fault not_busy;
 	bool sw_icm;
 	uint64_t ioctl_n;               /* this ioctl (of a kind) fails; 0 none */

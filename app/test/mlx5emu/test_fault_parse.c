@@ -159,7 +159,8 @@ test_help_names_all(void **state)
 	static const char *const names[] = {
 		"klm=", "ksm=", "direct\n", "ordering=", "dm-multiple=", "memic-held=",
 		"memic-returned=", "memic-run=", "start-offset=", "one-page\n", "not-busy=",
-		"node=", "no-devx\n", "sw-icm\n", "ioctl=", "mkey-use=", "drop=", "delay=", "reorder=", "remove=", "write-combining\n", "trap=",
+		"node=", "no-devx\n", "sw-icm\n", "ioctl=", "mkey-use=", "drop=",
+		"delay=", "reorder=", "remove=", "write-combining\n", "trap=",
 	};
 	char *text = NULL;
 	size_t len;
