@@ -8,6 +8,7 @@
 #include <linux/netlink.h>
 #include <net/if.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -34,7 +35,7 @@ static struct {
 	dev_t dev;
 	ino_t ino;
 } sockets[MAX_SOCKETS];
-static unsigned int n_sockets;
+static atomic_uint n_sockets;  /* changes under the lock */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct answer {
@@ -380,7 +381,7 @@ is_ours(int fd)
 	struct stat st;
 	bool ours;
 
-	if (__atomic_load_n(&n_sockets, __ATOMIC_RELAXED) == 0)
+	if (n_sockets == 0)
 		return false;
 	if (syscall(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) != 0 || !S_ISSOCK(st.st_mode)) {
 		errno = saved;

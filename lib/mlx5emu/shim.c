@@ -100,6 +100,18 @@ show_as_node(struct stat *st, const struct emu_dev *dev)
 
 /* ---- open and stat ---- */
 
+/* Whether cdev_device_del() took the node away; the engine may be about to. */
+static bool
+node_is_gone(const struct emu_dev *dev)
+{
+	bool gone;
+
+	emu_lock();
+	gone = dev->removed;
+	emu_unlock();
+	return gone;
+}
+
 static int
 open_node(struct emu_dev *dev, int flags)
 {
@@ -107,8 +119,7 @@ open_node(struct emu_dev *dev, int flags)
 	struct stat st;
 	int fd;
 
-	/* cdev_device_del() took the node of a removed device away */
-	errno = dev->removed ? ENOENT : dev->cfg->fault.node_errno;
+	errno = node_is_gone(dev) ? ENOENT : dev->cfg->fault.node_errno;
 	if (errno != 0)
 		return -1;
 	fd = memfd_create("mlx5emu-uverbs",
@@ -184,7 +195,7 @@ do_stat(const char *path, struct stat *st, int flags)
 
 	if (dev == NULL)
 		return syscall(SYS_newfstatat, AT_FDCWD, path, st, flags);
-	if (dev->removed || dev->cfg->fault.node_errno == ENOENT) {
+	if (node_is_gone(dev) || dev->cfg->fault.node_errno == ENOENT) {
 		errno = ENOENT;
 		return -1;
 	}
