@@ -4,10 +4,10 @@
 """testpmd forwards on a software ConnectX, and every byte is counted.
 
 First the main job twice, with the default host pool and out of MEMIC; then buffer split,
-for programs that look into frames. Started by demo.sh; prints two tables and writes
-demo/report.json in the build folder.
+for programs that look into frames; then frames of other sizes. Started by demo.sh; prints
+tables and writes demo/report.json and a plot, demo/pcie.svg and .png, in the build folder.
 
-usage: demo.py BUILD_FOLDER [FRAMES SPLIT_FRAMES REPORT_FOLDER]
+usage: demo.py BUILD_FOLDER [FRAMES SPLIT_FRAMES REPORT_FOLDER SIZE[,SIZE]...]
 """
 
 import json
@@ -18,14 +18,21 @@ import time
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../app/test/e2e"))
 
-import harness  # noqa: E402: the line above shows where it is
+import cells  # noqa: E402: the line above shows where the next ones are
+import harness  # noqa: E402
 import split  # noqa: E402
+from plots.draw import CannotDraw, draw, find_gnuplot  # noqa: E402
+from plots.figures import FIGURES  # noqa: E402
+from plots.inputs import BadInput, load  # noqa: E402
 
+SCHEMA = "dpdk-memic-demo/1"
 FRAMES = 100000
 SPLIT_FRAMES = 10000
+# beside FRAME_BYTES
+SIZES = (64, 512, 4096, 9000)
+SIZE_FRAMES = 2000
 FRAME_BYTES = split.FRAME_BYTES
 MEMIC = "256K"
-DOORBELL_BYTES = 8
 
 ROWS = (
     ("frames forwarded", "frames"),
@@ -84,7 +91,6 @@ def whole(build, pool, frames, progress):
 def entry(name, frames, run):
     """One entry of the report."""
     port = run.port
-    other = port["wqe_bytes"] + port["cqe_bytes"] + DOORBELL_BYTES * port["doorbells"]
     return {
         "pool": name,
         "frames": run.returned,
@@ -92,10 +98,7 @@ def entry(name, frames, run):
         "payload_errors": run.bad,
         "drops": frames - run.returned,
         "device_slots": run.slots,
-        "host_payload_bytes": port["host_read_bytes"] + port["host_write_bytes"],
-        "memic_payload_bytes": port["memic_read_bytes"] + port["memic_write_bytes"],
-        "inline_bytes": port["inline_bytes"],
-        "other_bytes": other,
+        **cells.counted(port),
         "protection_errors": run.stats["protection_errors"],
         "leaked_objects": run.stats["leaked_objects"],
     }
@@ -147,36 +150,59 @@ def broken_promises(run, frames, rows=ROWS):
                 yield f"{name}: {titles[key]}: {run[key]:,}, fewer than frames"
 
 
-def write_report(folder, runs, ratio):
+def write_report(folder, runs, ratio, by_size):
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, "report.json")
     with open(path + ".new", "w", encoding="utf-8") as file:
-        json.dump({"runs": runs, "ratio_all_bytes": ratio}, file, indent=2)
+        json.dump({"schema": SCHEMA, "runs": runs, "ratio_all_bytes": ratio, "cells": by_size},
+                  file, indent=2)
         file.write("\n")
     os.replace(path + ".new", path)
     return path
 
 
-def main_job(build, frames):
+class Steps:
+    """Counts runs."""
+
+    def __init__(self, total):
+        self.total = total
+        self.done = 0
+
+    def __call__(self, text, frames):
+        self.done += 1
+        return Progress(f"run {self.done} of {self.total}, {text}", frames)
+
+
+def main_job(build, frames, step):
     """The first part: entries of both runs."""
-    return [entry(name, frames, whole(build, pool, frames, Progress(text, frames)))
-            for name, pool, text in (
-                ("host", None, "run 1 of 5, pool host"),
-                ("mlx5_memic", "mlx5_memic", "run 2 of 5, pool mlx5_memic"))]
+    return [entry(name, frames, whole(build, pool, frames, step(f"pool {name}", frames)))
+            for name, pool in (("host", None), ("mlx5_memic", "mlx5_memic"))]
 
 
-def buffer_split(build, frames):
+def buffer_split(build, frames, step):
     """The second part: entries of its three runs."""
     runs = []
-    for step, (name, mode, header) in enumerate((
+    for name, mode, header in (
             ("mlx5_memic_split", "io", split.HEADER),
             ("mlx5_memic_macswap", "macswap", 0),
-            ("mlx5_memic_split_macswap", "macswap", split.HEADER)), 3):
-        how = "headers split off" if header else "whole frames"
-        progress = Progress(f"run {step} of 5, {mode}, {how}", frames)
+            ("mlx5_memic_split_macswap", "macswap", split.HEADER)):
+        progress = step(f"{mode}, {'headers split off' if header else 'whole frames'}", frames)
         run = getattr(split, mode)(build, frames, split=header != 0, progress=progress)
         runs.append(split_entry(name, frames, run, mode, header))
     return runs
+
+
+def over_sizes(build, runs, sizes, step):
+    """The third part: a cell for each pool and size; those of FRAME_BYTES were run already."""
+    known = {"host": "host", "mlx5_memic": "device", "mlx5_memic_split": "split"}
+    found = [{**run, **cells.Cell(known[run["pool"]], FRAME_BYTES)._asdict()}
+             for run in runs if run["pool"] in known]
+    for size in sizes:
+        for pool in cells.POOLS:
+            progress = step(f"{pool} pool, frames of {size} bytes", SIZE_FRAMES)
+            found.append(cells.run(build, cells.Cell(pool, size), SIZE_FRAMES,
+                                   ["--memic", MEMIC], progress))
+    return found
 
 
 def show(frames, split_frames, runs, ratio):
@@ -188,17 +214,37 @@ def show(frames, split_frames, runs, ratio):
           table((("io", "macswap", "macswap"), ("split", "whole", "split")), SPLIT_ROWS, runs[2:]))
 
 
+def show_sizes(by_size):
+    """Over frame size, all bytes over PCIe per frame."""
+    lines = [f"all bytes over PCIe per frame, with other sizes {SIZE_FRAMES:,} frames of each\n",
+             f"{'':36}" + "".join(f"{pool + ' pool':>14}" for pool in cells.POOLS)]
+    for size in sorted({cell["frame_bytes"] for cell in by_size}):
+        each = {cell["pool"]: pcie_per_frame(cell) for cell in by_size
+                if cell["frame_bytes"] == size}
+        lines.append(f"{f'frames of {size:,} bytes':36}" +
+                     "".join(f"{each[pool]:>14.1f}" for pool in cells.POOLS))
+    print("\n" + "\n".join(lines))
+
+
 def main():
+    find_gnuplot()
     build = harness.Build(sys.argv[1])
-    defaults = (FRAMES, SPLIT_FRAMES, os.path.join(build.folder, "demo"))
-    frames, split_frames, folder = sys.argv[2:] or defaults
+    defaults = (FRAMES, SPLIT_FRAMES, os.path.join(build.folder, "demo"),
+                ",".join(map(str, SIZES)))
+    frames, split_frames, folder, sizes = sys.argv[2:] or defaults
     frames, split_frames = int(frames), int(split_frames)
-    first = main_job(build, frames)
-    second = buffer_split(build, split_frames)
+    sizes = [int(size) for size in sizes.split(",")]
+    step = Steps(5 + len(cells.POOLS) * len(sizes))
+    first = main_job(build, frames, step)
+    second = buffer_split(build, split_frames, step)
+    by_size = over_sizes(build, first + second, sizes, step)
     ratio = pcie_per_frame(first[1]) / max(pcie_per_frame(first[0]), 1)
-    path = write_report(folder, first + second, ratio)
+    path = write_report(folder, first + second, ratio, by_size)
     show(frames, split_frames, first + second, ratio)
-    print(f"\n{path}")
+    show_sizes(by_size)
+    figure, needed = FIGURES["pcie"]
+    plots = draw(figure(load(path, needed)), "pcie", os.path.join(folder, "pcie"))
+    print("\n" + "\n".join([path, *plots]))
     broken = [sentence for run in first for sentence in broken_promises(run, frames)]
     broken += [sentence for run in second
                for sentence in broken_promises(run, split_frames, SPLIT_ROWS)]
@@ -210,6 +256,6 @@ def main():
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except harness.Failure as failure:
+    except (harness.Failure, BadInput, CannotDraw) as failure:
         print(f"demo failed: {failure}", file=sys.stderr)
         sys.exit(1)

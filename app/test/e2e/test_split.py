@@ -96,12 +96,16 @@ def case_75(build):
 def demo(build):
     """The demo ends well, and its report has what scripts look for."""
     with tempfile.TemporaryDirectory(prefix="memic.") as folder:
-        run = subprocess.run([sys.executable, DEMO, build.folder, "500", "300", folder],
+        run = subprocess.run([sys.executable, DEMO, build.folder, "500", "300", folder, "64"],
                              check=False, capture_output=True, text=True)
         print(run.stdout + run.stderr)
         expect(run.returncode == 0, f"status {run.returncode}")
         with open(os.path.join(folder, "report.json"), encoding="utf-8") as file:
             report = json.load(file)
+        with open(os.path.join(folder, "pcie.svg"), encoding="utf-8") as file:
+            plot = file.read()
+        expect(os.path.getsize(os.path.join(folder, "pcie.png")) > 10000, "no picture")
+    expect(plot.count('id="pcie_plot_') == 3 and "frame size" in plot, "not the plot")
     runs = {run["pool"]: run for run in report["runs"]}
     expect(list(runs) == ["host", "mlx5_memic", "mlx5_memic_split", "mlx5_memic_macswap",
                           "mlx5_memic_split_macswap"], f"runs {list(runs)}")
@@ -112,6 +116,14 @@ def demo(build):
             "protection_errors", "leaked_objects"], f"members of {name}: {list(runs[name])}")
     each = [(run["host_payload_bytes"] + run["inline_bytes"] + run["other_bytes"]) / run["frames"]
             for run in runs.values()]
+    by_size = {(cell["pool"], cell["frame_bytes"]): cell for cell in report["cells"]}
+    expect(list(by_size) == [(pool, size) for size, pools in (
+        (1500, ("host", "device", "split")), (64, ("host", "device", "split"))) for pool in pools],
+        f"cells {list(by_size)}")
+    for (pool, size), cell in by_size.items():
+        header = min(size, {"host": size, "device": 0, "split": split.HEADER}[pool])
+        expect(cell["host_payload_bytes"] == 2 * header * cell["frames"], f"{cell}")
+    expect(report["schema"] == "dpdk-memic-demo/1", f"{report['schema']}")
     expect(abs(report["ratio_all_bytes"] - each[1] / each[0]) < 1e-9, f"{report}")
     expect(runs["mlx5_memic_split_macswap"]["cpu_reads"] == 0 and
            runs["mlx5_memic_macswap"]["cpu_reads"] >= 300, f"{report}")
