@@ -3,9 +3,9 @@
 # Copyright(c) 2026 The dpdk-memic authors
 #
 # Tests that take too long for every day: thousands of lives of pools and ports, medians
-# of port starts, minutes of fuzzing, and all tests under sanitizers and valgrind. Each
-# part has a limit of time. Ends with the line "tests: N passed, N failed, N skipped"; the
-# exit status is 0 if some test passed and none failed.
+# of port starts, the whole sweep, minutes of fuzzing, and all tests under sanitizers and
+# valgrind. Each part has a limit of time. Ends with the line "tests: N passed, N failed,
+# N skipped"; the exit status is 0 if some test passed and none failed.
 #
 # usage: test-long.sh [CYCLES [FUZZ_SECONDS]]   (default 3000, and 180 for each target)
 
@@ -59,6 +59,9 @@ for flow_en in 0 1; do
 done
 try 900 "port start, 200000 mbufs" /usr/bin/python3 app/test/e2e/test_start.py "$BUILD" linear \
 	200000 9 1.15
+# else it finds all there from the last time
+rm -rf "$BUILD/sweep-long"
+try 1800 "sweep" devtools/sweep.sh --output "$BUILD/sweep-long"
 for target in ioctl wqe packet config rules; do
 	# beside the seconds: building, and counting what was reached
 	try $((fuzz_seconds + 600)) "fuzz $target, $fuzz_seconds s" devtools/fuzz.sh \

@@ -139,7 +139,7 @@ class Program:
     def __exit__(self, kind, *_):
         if self.status is None:
             self.stop()
-        if kind is not None and kind is not Skip:
+        if kind not in (None, Skip, KeyboardInterrupt):
             print("\n".join([f"--- output of: {' '.join(self.command)}", self.tail(), "---"]))
         try:
             self.process.stdin.close()
