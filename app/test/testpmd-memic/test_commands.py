@@ -153,7 +153,7 @@ def probe(build):
         testpmd.quit()
 
 
-BESIDE = 150000
+BESIDE = 80000
 
 
 def probe_running(build):
@@ -181,7 +181,9 @@ def probe_running(build):
             testpmd.forward(BESIDE, port=1)
             if count:
                 answer = testpmd.run("flow query 0 0 count")
-                expect(f"hits: {BESIDE}" in answer, answer)
+                hits = int(re.search(r"hits: (\d+)", answer)[1])
+                # a ring of 64 may have been full before there was a rule
+                expect(BESIDE - 64 <= hits <= BESIDE, answer)
             expect(testpmd.quit() == 0, "testpmd failed")
             stats = testpmd.stats()
             for port in stats["ports"]:
