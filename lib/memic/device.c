@@ -78,7 +78,8 @@ memic_device_adopt(struct ibv_context *ctx, struct memic_device **dev)
 		err = memic_null_errno();
 		close_if_open(fd, ctx->cmd_fd);
 		return memic_fail(err, "ibv_import_device on %s: %s: the kernel must know "
-				  "UVERBS_METHOD_QUERY_CONTEXT and the device must still be there",
+				  "UVERBS_METHOD_QUERY_CONTEXT, the device must still be there, "
+				  "and descriptors must be left to look for it (ulimit -n)",
 				  name, memic_errno_name(err));
 	}
 	return device_create(own, dev);

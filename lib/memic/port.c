@@ -18,14 +18,27 @@
 
 #define ETH_MTU 1500
 
+/*
+ * What sysfs and sockets do not tell for want of descriptors or memory is not known; all
+ * else that fails says that there is no interface here.
+ */
+static int
+shortage(void)
+{
+	return errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS ?
+	       errno : 0;
+}
+
 static bool
-read_number(const char *path, unsigned int *value)
+read_number(const char *path, unsigned int *value, int *err)
 {
 	FILE *f = fopen(path, "re");
 	bool ok;
 
-	if (f == NULL)
+	if (f == NULL) {
+		*err = shortage();
 		return false;
+	}
 	ok = fscanf(f, "%i", (int *)value) == 1;
 	fclose(f);
 	return ok;
@@ -33,7 +46,7 @@ read_number(const char *path, unsigned int *value)
 
 /* The interface of a port: dev_port counts from 0 and is the same for single ports. */
 static bool
-find_netdev(const struct ibv_device *ibdev, unsigned int port, char name[IFNAMSIZ])
+find_netdev(const struct ibv_device *ibdev, unsigned int port, char name[IFNAMSIZ], int *err)
 {
 	char path[IBV_SYSFS_PATH_MAX + 300];
 	const struct dirent *entry;
@@ -43,14 +56,16 @@ find_netdev(const struct ibv_device *ibdev, unsigned int port, char name[IFNAMSI
 
 	snprintf(path, sizeof(path), "%s/device/net", ibdev->ibdev_path);
 	dir = opendir(path);
-	if (dir == NULL)
+	if (dir == NULL) {
+		*err = shortage();
 		return false;
-	while (!found && (entry = readdir(dir)) != NULL) {
+	}
+	while (!found && *err == 0 && (entry = readdir(dir)) != NULL) {
 		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IFNAMSIZ)
 			continue;
 		snprintf(path, sizeof(path), "%s/device/net/%s/dev_port", ibdev->ibdev_path,
 			 entry->d_name);
-		found = read_number(path, &dev_port) && dev_port == port - 1;
+		found = read_number(path, &dev_port, err) && dev_port == port - 1;
 		if (found)
 			snprintf(name, IFNAMSIZ, "%.*s", IFNAMSIZ - 1, entry->d_name);
 	}
@@ -60,7 +75,7 @@ find_netdev(const struct ibv_device *ibdev, unsigned int port, char name[IFNAMSI
 
 /* In switchdev mode the driver has a switch id to tell, else the file cannot be read. */
 static bool
-is_switchdev(const struct ibv_device *ibdev, const char *name)
+is_switchdev(const struct ibv_device *ibdev, const char *name, int *err)
 {
 	char path[IBV_SYSFS_PATH_MAX + 300];
 	FILE *f;
@@ -68,8 +83,10 @@ is_switchdev(const struct ibv_device *ibdev, const char *name)
 
 	snprintf(path, sizeof(path), "%s/device/net/%s/phys_switch_id", ibdev->ibdev_path, name);
 	f = fopen(path, "re");
-	if (f == NULL)
+	if (f == NULL) {
+		*err = shortage();
 		return false;
+	}
 	c = fgetc(f);
 	fclose(f);
 	return c != EOF && c != '\n';
@@ -77,14 +94,16 @@ is_switchdev(const struct ibv_device *ibdev, const char *name)
 
 /* The address that the interface has now is the one that the switch sends back. */
 static bool
-query_netdev(const char *name, struct memic_port *out)
+query_netdev(const char *name, struct memic_port *out, int *err)
 {
 	struct ifreq req = { 0 };
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	bool ok;
 
-	if (fd < 0)
+	if (fd < 0) {
+		*err = shortage();
 		return false;
+	}
 	snprintf(req.ifr_name, sizeof(req.ifr_name), "%s", name);
 	ok = ioctl(fd, SIOCGIFHWADDR, &req) == 0;
 	if (ok)
@@ -125,7 +144,7 @@ memic_port_query(const struct memic_device *dev, unsigned int port, struct memic
 {
 	struct ibv_port_attr attr = { 0 };
 	char name[IFNAMSIZ];
-	int err;
+	int err, unknown = 0;
 
 	err = memic_verbs_errno(ibv_query_port(dev->ctx, (uint8_t)port, &attr));
 	if (err != 0)
@@ -136,11 +155,16 @@ memic_port_query(const struct memic_device *dev, unsigned int port, struct memic
 				  "Ethernet: set LINK_TYPE with mlxconfig", port, dev->caps.name);
 	*out = (struct memic_port){ .mtu = ETH_MTU, .up = true };
 	out->active = attr.state == IBV_PORT_ACTIVE;
-	out->netdev = find_netdev(dev->ctx->device, port, name) && query_netdev(name, out);
-	if (out->netdev) {
-		out->switchdev = is_switchdev(dev->ctx->device, name);
+	out->netdev = find_netdev(dev->ctx->device, port, name, &unknown) &&
+		      query_netdev(name, out, &unknown);
+	if (out->netdev)
+		out->switchdev = is_switchdev(dev->ctx->device, name, &unknown);
+	if (unknown != 0)
+		return memic_fail(unknown, "port %u of %s: %s: its interface cannot be looked at: "
+				  "raise the limit of open files (ulimit -n), or free memory", port,
+				  dev->caps.name, memic_errno_name(unknown));
+	if (out->netdev)
 		return 0;
-	}
 	err = query_vport(dev, out);
 	return err == 0 ? 0 :
 	       memic_fail(err, "port %u of %s: %s: its address cannot be found out: its interface "

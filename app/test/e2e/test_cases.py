@@ -4,16 +4,15 @@
 """Kinds of faults that users of pools and external buffers have met: whole ways to run."""
 
 import os
-import subprocess
 import tempfile
 
 import frames as eth
-from harness import (FITTING, PLUGIN, Build, Skip, Testpmd, check_card, check_wire, device_pools,
+from harness import (FITTING, PLUGIN, Skip, Testpmd, check_card, check_wire, device_pools,
                      expect, expect_output, main, world_writable_above)
 from split import make_frames
+from unprivileged import Unprivileged
 
 FRAMES = 2000
-NOBODY = 65534
 WIRE = ["--wire", f"check:{FRAMES}:1500"]
 
 
@@ -73,45 +72,11 @@ def case_22(build):
     expect(port["memic_write_bytes"] > 0 and port["host_write_bytes"] > 0, f"{port}")
 
 
-# KiB; pool, rings and doorbells, and no more than many systems allow
-ENOUGH = 8192
-
-BECOME = """#!/bin/sh
-chmod 755 "$TMPDIR" && chown {user} "$TMPDIR" && ulimit -l {lockable} &&
-exec setpriv --reuid={user} --regid={user} --clear-groups --inh-caps=-all --bounding-set=-all \\
-    '{emu}' "$@"
-"""
-
-
-class Unprivileged(Build):
-    """The launcher as somebody with no capability outside of his own namespaces, and with so
-    many KiB of lockable memory."""
-
-    def __init__(self, build, folder, lockable):
-        super().__init__(build.folder)
-        if os.geteuid() != 0:
-            raise Skip("not root, so every test is unprivileged")
-        self.probe(["test", "-r", self.plugin], "read the build folder")
-        self.probe(["test", "-w", "/dev/net/tun"], "make TAP devices")
-        self.probe(["unshare", "-Un", "true"], "make user namespaces")
-        script = os.path.join(folder, "mlx5emu")
-        with open(script, "w", encoding="utf-8") as file:
-            file.write(BECOME.format(user=NOBODY, emu=self.emu, lockable=lockable))
-        os.chmod(script, 0o755)
-        self.emu = script
-
-    @staticmethod
-    def probe(command, what):
-        become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-        if subprocess.run([*become, *command], capture_output=True, check=False).returncode:
-            raise Skip(f"users other than root cannot {what} here")
-
-
 def case_64(build):
     """Case 64: who may not have the other types of device memory may have MEMIC."""
     with tempfile.TemporaryDirectory() as folder:
         emu = ["--memic", "256K", "--fault", "sw-icm", *WIRE]
-        with Testpmd(Unprivileged(build, folder, ENOUGH), emu, app=FITTING) as testpmd:
+        with Testpmd(Unprivileged(build, folder), emu, app=FITTING) as testpmd:
             testpmd.wait_prompt()
             expect(only_pool(testpmd)["device_slots"] == 157, str(only_pool(testpmd)))
             expect("EPERM" not in testpmd.output, "asked for what needs capabilities")
@@ -132,14 +97,14 @@ def case_66(build, what):
         return
     with tempfile.TemporaryDirectory() as folder:
         emu = ["--memic", "256K", *WIRE]
-        with Testpmd(Unprivileged(build, folder, 64), emu, app=FITTING) as testpmd:
+        with Testpmd(Unprivileged(build, folder, 64 << 10), emu, app=FITTING) as testpmd:
             testpmd.wait_prompt()
             # what is on the card is not locked
             expect(only_pool(testpmd)["device_slots"] == 157, str(only_pool(testpmd)))
             expect_output(testpmd, r"MLX5_MEMIC: .*ENOMEM.* 64 KiB \(RLIMIT_MEMLOCK\).*ulimit -l")
             expect_output(testpmd, "Fail to start port 0")
             expect(testpmd.quit() == 0, "testpmd failed")
-        with Testpmd(Unprivileged(build, folder, ENOUGH), emu, app=FITTING) as testpmd:
+        with Testpmd(Unprivileged(build, folder), emu, app=FITTING) as testpmd:
             testpmd.wait_prompt()
             forward_all(testpmd)
 

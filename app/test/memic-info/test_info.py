@@ -4,7 +4,6 @@
 """dpdk-memic-info on the software card, which plays each answer that a card may give."""
 
 import collections
-import contextlib
 import json
 import os
 import re
@@ -12,7 +11,8 @@ import socket
 import subprocess
 import tempfile
 
-from harness import Failure, Skip, expect, main
+from harness import Failure, expect, main
+from unprivileged import low_addresses_kept
 
 NEEDED = {"mapping", "mr", "busy", "auto", "store-fence", "load-fence", "teardown"}
 
@@ -323,25 +323,6 @@ def destroy(build):
             expect("--fault ioctl" in err, f"{n} of {number} {kind} did not bite: {err}")
         checks = left_behind(build, f"ioctl={number // 2 + 1}+:EBUSY:{kind}")
         answer(checks, "teardown", "no", "could not be destroyed in 3 tries: EBUSY|giving back")
-
-
-@contextlib.contextmanager
-def low_addresses_kept():
-    """While vm.mmap_min_addr is what most systems have."""
-    path = "/proc/sys/vm/mmap_min_addr"
-    with open(path, encoding="ascii") as file:
-        before = file.read()
-    try:
-        if int(before) < 65536:
-            with open(path, "w", encoding="ascii") as file:
-                file.write("65536")
-        yield
-    except PermissionError as err:
-        raise Skip(f"everybody may use low addresses, and {path} cannot be changed") from err
-    finally:
-        if int(before) < 65536 and os.access(path, os.W_OK):
-            with open(path, "w", encoding="ascii") as file:
-                file.write(before)
 
 
 def identity_refused(build):

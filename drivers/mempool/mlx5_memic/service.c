@@ -81,8 +81,9 @@ tell_eal(struct mpm_region *r, char *why, size_t why_len)
 		return 0;
 	/* no IO addresses: only a device that works with virtual ones can use the memory */
 	if (rte_extmem_register(r->page_base, r->page_len, NULL, 0, page) != 0) {
-		snprintf(why, why_len, "rte_extmem_register of %zu bytes at %p: %s", r->page_len,
-			 (void *)r->page_base, rte_strerror(rte_errno));
+		snprintf(why, why_len, "rte_extmem_register of %zu bytes at %p: %s%s", r->page_len,
+			 (void *)r->page_base, memic_errno_name(rte_errno),
+			 rte_errno == EMFILE ? ": raise the limit of open files (ulimit -n)" : "");
 		return -rte_errno;
 	}
 	r->extmem = true;
