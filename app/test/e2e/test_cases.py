@@ -4,11 +4,13 @@
 """Kinds of faults that users of pools and external buffers have met: whole ways to run."""
 
 import os
+import shutil
+import subprocess
 import tempfile
 
 import frames as eth
 from harness import (FITTING, PLUGIN, Skip, Testpmd, check_card, check_wire, device_pools,
-                     expect, expect_output, main, world_writable_above)
+                     expect, expect_output, lcores, main, world_writable_above)
 from split import make_frames
 from unprivileged import Unprivileged
 
@@ -109,6 +111,37 @@ def case_66(build, what):
             forward_all(testpmd)
 
 
+def load(build, plugin, folder=""):
+    """Exit status and output of a program that does nothing but load a plugin."""
+    program = os.path.join(build.folder, "app/test/e2e/e2e_limits")
+    with tempfile.TemporaryDirectory() as runtime:
+        env = dict(os.environ, RUNTIME_DIRECTORY=runtime, LD_LIBRARY_PATH=folder)
+        done = subprocess.run([program, "--no-huge", "-m", "64", "--no-pci", "--no-telemetry",
+                               lcores(1), "-d", plugin], env=env, capture_output=True, text=True,
+                              timeout=60, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def case_34(build):
+    """Case 34: EAL takes no plugin from where everybody may write, be it by a link, and the two
+    ways around that the guide has; writable to a group is good enough."""
+    with tempfile.TemporaryDirectory(prefix="plugins.", dir=build.folder) as folder:
+        path, link = (os.path.join(folder, name) for name in (PLUGIN, "link.so"))
+        if world_writable_above(path):
+            raise Skip("EAL takes no plugins from below this build folder")
+        shutil.copy(build.plugin, path)
+        os.chmod(folder, 0o775)
+        expect(load(build, path)[0] == 0, "not from a folder of a group")
+        os.chmod(folder, 0o777)
+        os.symlink(path, link)
+        for insecure in (path, link):
+            status, output = load(build, insecure)
+            expect(status == 1 and f"{folder} is world-writable and insecure" in output, output)
+        expect(load(build, PLUGIN, folder)[0] == 0, "not by its bare name")
+        long = os.path.join(folder, 30 * "folder_of_a_long_name/", PLUGIN)
+        expect(load(build, long)[0] == 1, "a file that is not there")
+
+
 def case_35(build):
     """Case 35: a folder given to -d, with all that such folders hold: the driver once."""
     with tempfile.TemporaryDirectory(prefix="plugins.", dir=build.folder) as folder:
@@ -152,4 +185,4 @@ def case_69(build, driver):
 
 
 main({case.__name__: case for case in (
-    case_4, case_12, case_22, case_35, case_64, case_66, case_69)})
+    case_4, case_12, case_22, case_34, case_35, case_64, case_66, case_69)})

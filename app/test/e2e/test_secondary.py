@@ -231,6 +231,26 @@ def killed(build):
         first.quit()
 
 
+def silent(build):
+    """A secondary that does not answer keeps the memory of a freed pool: the next one lives in
+    host memory until that process ends (17)."""
+    with Ours(build, "primary") as first:
+        with Ours(build, "secondary") as second:
+            second.process.send_signal(signal.SIGSTOP)
+            first.run("drop", "dropped")
+            expect_output(first, "no answer of secondary processes to a request to unmap device "
+                          "memory: ETIMEDOUT: it stays taken until they unmap it or end")
+            first.run("more 512", "more created slots 0")
+            expect_output(first, "pool more lives in host memory: .*ENOMEM")
+            first.run("drop_more", "dropped more")
+            second.process.send_signal(signal.SIGCONT)
+            second.kill()
+        expect(first.run("more 512", r"more created slots (\d+)") == "157", "slots are lost")
+        first.run("drop_more", "dropped more")
+        first.send("quit")
+        first.wait_exit()
+
+
 def address_taken(build):
     """A secondary that cannot have the memory where it must be is told why (45)."""
     with Ours(build, "primary") as first:
@@ -281,6 +301,38 @@ def other_order(build):
             second.run("alloc 1", "alloc failed")
             second.quit()
         expect(out(first) == 0, "something was taken")
+        first.run("get 400", r"got 400 device (\d+)")
+        first.run("put 400", "put 400")
+        first.quit()
+
+
+class Tool(Process):
+    """A program of the distribution beside the primary."""
+
+    PATH = "/usr/bin/dpdk-proc-info"
+
+    def __init__(self, plugins, *arguments):
+        super().__init__([self.PATH, "--huge-dir", os.environ["HUGE_DIR"],
+                          "--file-prefix", "memic", "-a", PCI_DEVICE, *plugins, "--", *arguments],
+                         dict(os.environ))
+
+
+def other_program(build):
+    """Another program, with other drivers linked in, tells the pool's figures; without the plugin
+    it is told what it lacks; and the primary goes on (3)."""
+    if not os.path.exists(Tool.PATH):
+        raise Skip(f"no {Tool.PATH}")
+    with Ours(build, "primary") as first:
+        first.run("get 12", "got 12 device 12")
+        with Tool(plugin_arguments(build.plugin, os.environ), "--show-mempool=payload") as tool:
+            expect(tool.wait_exit() == 0, f"exit status {tool.status}")
+            expect_output(tool, r"Count: avail \(500\), in use \(12\)")
+            expect_output(tool, "ops_name mlx5_memic")
+        with Tool([], "--stats") as tool:
+            tool.wait_exit()
+            expect_output(tool, "failed to initialize mempool_mlx5_memic_processes device")
+        expect(out(first) == 12, "something was taken")
+        first.run("put 12", "put 12")
         first.run("get 400", r"got 400 device (\d+)")
         first.run("put 400", "put 400")
         first.quit()
@@ -409,8 +461,8 @@ def testpmd(build):
 
 
 INNER = {case.__name__: case for case in (
-    buffers, clones, pools, early, late, killed, address_taken, old_kernel, other_order,
-    no_plugin, apart, wire, cycles, testpmd)}
+    buffers, clones, pools, early, late, killed, silent, address_taken, old_kernel,
+    other_order, other_program, no_plugin, apart, wire, cycles, testpmd)}
 
 # ---- around it ----
 

@@ -105,8 +105,9 @@ order_all(const struct mpm_message *msg, int fd)
 	memcpy(out.param, msg, sizeof(*msg));
 	if (rte_mp_request_sync(&out, &reply, &timeout) != 0)
 		MPM_LOG(WARNING, "no answer of secondary processes to a request to %s device "
-			"memory: %s", msg->order == MPM_ORDER_MAP ? "map" : "unmap",
-			rte_strerror(rte_errno));
+			"memory: %s%s", msg->order == MPM_ORDER_MAP ? "map" : "unmap",
+			memic_errno_name(rte_errno), msg->order == MPM_ORDER_MAP ? "" :
+			": it stays taken until they unmap it or end");
 	else if (reply.nb_received < reply.nb_sent)
 		MPM_LOG(WARNING, "%d of %d secondary processes did not %s device memory: they may "
 			"run without the plugin", reply.nb_sent - reply.nb_received,
