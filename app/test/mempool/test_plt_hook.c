@@ -8,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
 #include "fixture.h"
 #include "plt_hook.h"
 #include "victim.h"
@@ -15,6 +18,18 @@
 #define FAKE ((pid_t)-77)
 
 static char why[256];
+
+static unsigned int protect_fails; /* which of the next calls does; 0: none */
+
+/* Those of the code under test come here, as it is linked into the program. */
+int
+mprotect(void *addr, size_t len, int prot)
+{
+	if (protect_fails == 0 || --protect_fails != 0)
+		return (int)syscall(SYS_mprotect, addr, len, prot);
+	errno = ENOMEM;
+	return -1;
+}
 
 static pid_t
 fake_getppid(void)
@@ -54,6 +69,35 @@ hook(void *replacement)
 		.replacement = replacement,
 		.genuine = getppid,
 	};
+}
+
+/* Nothing is diverted then, and the next try goes well. */
+static void
+page_stays_read_only(void **state)
+{
+	struct mpm_plt_hook h = hook(fake_getppid);
+
+	(void)state;
+	protect_fails = 1;
+	assert_int_equal(mpm_plt_divert(&h, 1, is_now, why, sizeof(why)), -ENOMEM);
+	assert_int_equal(protect_fails, 0);
+	assert_non_null(strstr(why, "mprotect of the slot of getppid in libmempool_victim_now"));
+	assert_non_null(strstr(why, "ENOMEM"));
+	assert_int_equal(victim_now_call(), getppid());
+}
+
+/* The slot is what it has to be, although its page is not as it was. */
+static void
+page_stays_writable(void **state)
+{
+	struct mpm_plt_hook h = hook(fake_getppid);
+
+	(void)state;
+	protect_fails = 2;
+	assert_int_equal(mpm_plt_divert(&h, 1, is_now, why, sizeof(why)), 0);
+	assert_int_equal(protect_fails, 0);
+	assert_int_equal(h.slots, 2);
+	assert_int_equal(victim_now_call(), FAKE);
 }
 
 /* In the order in which main() lists them, the tests go on where the last one ended. */
@@ -145,6 +189,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(page_stays_read_only),
+		cmocka_unit_test(page_stays_writable),
 		cmocka_unit_test(only_objects_that_match),
 		cmocka_unit_test(once_more_changes_nothing),
 		cmocka_unit_test(somebody_elses_slot_is_refused),

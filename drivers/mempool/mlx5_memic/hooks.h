@@ -31,6 +31,9 @@ int mpm_hooks_install(void);
 /** Why the hooks are not in place; "" where they are. */
 const char *mpm_hooks_reason(void);
 
+/** Why they were not once, so that the PMD's calls went by unseen; "" if they always were. */
+const char *mpm_hooks_missed(void);
+
 /* Calls of the PMD (mr_hook.c), as in verbs.h. */
 struct ibv_pd *mpm_hook_alloc_pd(struct ibv_context *ctx);
 struct ibv_pd *mpm_hook_import_pd(struct ibv_context *ctx, uint32_t handle);

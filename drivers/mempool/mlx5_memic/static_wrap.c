@@ -117,6 +117,12 @@ mpm_hooks_reason(void)
 	return "";
 }
 
+const char *
+mpm_hooks_missed(void)
+{
+	return "";
+}
+
 void
 mpm_pool_hook_install(void)
 {
