@@ -27,16 +27,12 @@ mpm_nic_alive(const struct mpm_nic *nic)
 static void
 bus_address(const struct ibv_device *dev, char *address, size_t len)
 {
-	char path[PATH_MAX];
-	char *real;
+	char path[PATH_MAX], real[PATH_MAX];
 
 	address[0] = '\0';
 	snprintf(path, sizeof(path), "%s/device", dev->ibdev_path);
-	real = realpath(path, NULL);
-	if (real == NULL)
-		return;
-	strlcpy(address, strrchr(real, '/') + 1, len);
-	free(real);
+	if (realpath(path, real) != NULL)
+		strlcpy(address, strrchr(real, '/') + 1, len);
 }
 
 static struct mpm_nic *
@@ -59,7 +55,7 @@ nic_of_context(struct ibv_context *ctx)
 	return nic;
 }
 
-void
+int
 mpm_devices_pd_made(struct ibv_pd *pd)
 {
 	struct mpm_pd *entry = calloc(1, sizeof(*entry));
@@ -71,16 +67,18 @@ mpm_devices_pd_made(struct ibv_pd *pd)
 	 * one, make no PD on it and close it with the port.
 	 */
 	nic = entry == NULL ? NULL : nic_of_context(pd->context);
-	if (nic == NULL) {
-		MPM_LOG(ERR, "%s: no memory to note its PD (ENOMEM); pools get no device memory "
-			"there", ibv_get_device_name(pd->context->device));
-		free(entry);
-	} else {
+	if (nic != NULL) {
 		entry->pd = pd;
 		LIST_INSERT_HEAD(&nic->pds, entry, next);
 		MPM_LOG(DEBUG, "%s (%s): PD %p", nic->name, nic->address, (void *)pd);
 	}
 	mpm_control_unlock();
+	if (nic != NULL)
+		return 0;
+	MPM_LOG(ERR, "%s: no memory to note its PD (ENOMEM): the device is not probed; free some "
+		"memory and probe it again", ibv_get_device_name(pd->context->device));
+	free(entry);
+	return -ENOMEM;
 }
 
 struct mpm_nic *

@@ -50,8 +50,12 @@ struct mpm_nic {
 	bool drained;                   /**< There was no more of it at the last try. */
 };
 
-/** The PMD has got a PD. */
-void mpm_devices_pd_made(struct ibv_pd *pd);
+/**
+ * The PMD has got a PD.
+ *
+ * @return 0, or -ENOMEM after a message: then nobody knows of it.
+ */
+int mpm_devices_pd_made(struct ibv_pd *pd);
 
 /**
  * The PMD's PD has gone.

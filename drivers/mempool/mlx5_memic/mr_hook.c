@@ -226,14 +226,17 @@ mpm_hook_dereg_mr(struct ibv_mr *mr)
 	return ret;
 }
 
-static void
+/* A PD that nobody knows of would be one on which no pool ever gets device memory. */
+static bool
 pd_made(struct ibv_pd *pd)
 {
-	mpm_devices_pd_made(pd);
+	if (mpm_devices_pd_made(pd) != 0)
+		return false;
 	/* the drivers that EAL loads are there by now */
 	mpm_control_lock();
 	mpm_pool_hook_install();
 	mpm_control_unlock();
+	return true;
 }
 
 struct ibv_pd *
@@ -241,9 +244,11 @@ mpm_hook_alloc_pd(struct ibv_context *ctx)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(ctx);
 
-	if (pd != NULL)
-		pd_made(pd);
-	return pd;
+	if (pd == NULL || pd_made(pd))
+		return pd;
+	ibv_dealloc_pd(pd);
+	errno = ENOMEM;
+	return NULL;
 }
 
 struct ibv_pd *
@@ -251,9 +256,11 @@ mpm_hook_import_pd(struct ibv_context *ctx, uint32_t handle)
 {
 	struct ibv_pd *pd = ibv_import_pd(ctx, handle);
 
-	if (pd != NULL)
-		pd_made(pd);
-	return pd;
+	if (pd == NULL || pd_made(pd))
+		return pd;
+	ibv_unimport_pd(pd);
+	errno = ENOMEM;
+	return NULL;
 }
 
 static void

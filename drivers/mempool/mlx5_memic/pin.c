@@ -282,8 +282,10 @@ mpm_pin_after_walk(struct rte_mempool *mp, struct mpm_pool *p)
 		return;
 	switch (__atomic_load_n(&p->state, __ATOMIC_ACQUIRE)) {
 	case MPM_NEW:
-		/* what fails here is told by the first get, which comes for sure */
-		try_pin(mp, p);
+		/* the first get comes for sure, but perhaps after a port has registered the pool */
+		if (try_pin(mp, p) == -ENOMEM && try_pin(mp, p) == -ENOMEM)
+			MPM_LOG(WARNING, "pool %s: no memory to point its buffers at device memory "
+				"(ENOMEM): tried again when it is used", mp->name);
 		await_pinning(p);
 		break;
 	case MPM_PINNED:

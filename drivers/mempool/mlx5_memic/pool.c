@@ -103,6 +103,16 @@ release_slots(struct mpm_pool *p)
 	mpm_region_put(region);
 }
 
+/* What DPDK says of it is an errno. */
+static int
+no_memory(const struct rte_mempool *mp, const char *what)
+{
+	MPM_LOG(ERR, "pool %s not created (ENOMEM): EAL has no memory for %s: give it more (-m, "
+		"--socket-mem, huge pages) or make the pool smaller", mp->name, what);
+	return -ENOMEM;
+}
+
+/* The roll call at the pool's end is too late to learn that there is no memory for it. */
 static int
 alloc_tables(struct mpm_pool *p, unsigned int want)
 {
@@ -112,8 +122,9 @@ alloc_tables(struct mpm_pool *p, unsigned int want)
 	p->offsets = rte_zmalloc_socket(type, want * sizeof(*p->offsets), 0, socket);
 	p->dev_objs = rte_zmalloc_socket(type, want * sizeof(*p->dev_objs), 0, socket);
 	p->shinfo = rte_zmalloc_socket(type, p->mp->size * sizeof(*p->shinfo), 0, socket);
-	if (p->offsets == NULL || p->dev_objs == NULL || p->shinfo == NULL)
-		return -ENOMEM;
+	p->home_room = rte_zmalloc_socket(type, want, 0, socket);
+	if (p->offsets == NULL || p->dev_objs == NULL || p->shinfo == NULL || p->home_room == NULL)
+		return no_memory(p->mp, "the places of its buffers");
 	return 0;
 }
 
@@ -251,7 +262,7 @@ mpm_pool_delete(struct mpm_pool *p)
 	rte_free(p->offsets);
 	rte_free(p->dev_objs);
 	rte_free(p->shinfo);
-	rte_free(p->home);
+	rte_free(p->home_room);
 	p->magic = 0;
 	rte_free(p);
 }
@@ -352,16 +363,16 @@ mpm_pool_alloc(struct rte_mempool *mp)
 		mpm_pool_magic = MPM_POOL_MAGIC;
 	ret = mpm_pin_init();
 	if (ret != 0)
-		return ret;
+		return ret == -ENOMEM ? no_memory(mp, "a callback at its end") : ret;
 	p = pool_new(mp);
 	if (p == NULL)
-		return -ENOMEM;
+		return no_memory(mp, "what is known of it");
 	mpm_control_lock();
 	mpm_wake_reap();
 	mpm_region_retry();
 	ret = match_and_place(p);
-	if (ret == 0)
-		ret = mpm_cache_init(mp, p);
+	if (ret == 0 && mpm_cache_init(mp, p) != 0)
+		ret = no_memory(mp, "the list of its buffers and the lcores' caches");
 	if (ret != 0 && p->region != NULL)
 		release_slots(p);
 	if (ret == 0) {

@@ -69,6 +69,7 @@ struct mpm_pool {
 	uint32_t *offsets;         /**< Slot of each of them in the region. */
 	void **dev_objs;           /**< The device tier, ascending. */
 	uint8_t *home;             /**< At free: which of them were in the pool; NULL before. */
+	uint8_t *home_room;        /**< Memory for that, taken when there was some. */
 	struct rte_mbuf_ext_shared_info *shinfo; /**< One per object. */
 	unsigned int tries;        /**< Walks that found only some mbufs initialised. */
 	unsigned int repinned;     /**< How often mbufs were initialised once more. */

@@ -306,8 +306,8 @@ tell_shortage(const struct mpm_region *r, size_t most)
 	uint64_t max = memic_device_caps(r->dev)->max_dm_size - mpm_way_lost_of(r);
 
 	if (r->len < RTE_MIN(most, max))
-		MPM_LOG(WARNING, "%s (%s): %zu of %" PRIu64 " bytes of device memory could be had: "
-			"other processes, pools or firmware hold the rest, or it lies in pieces",
+		MPM_LOG(WARNING, "%s (%s): %zu of %" PRIu64 " bytes of device memory could be had "
+			"(ENOMEM): other processes, pools or firmware hold the rest, or it lies in pieces",
 			r->nic->name, r->nic->address, r->len, RTE_MIN(most, max));
 }
 

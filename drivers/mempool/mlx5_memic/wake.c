@@ -42,17 +42,33 @@ static bool exiting; /* what EAL had allocated may be gone */
 struct roll {
 	void **objs;
 	unsigned int n;
+	bool eal; /* whose memory it is */
 };
 
+/* A pool that cannot be looked at loses all its slots: one heap may help where another fails. */
 static int
 roll_call(const struct mpm_pool *p, struct roll *roll)
 {
-	roll->objs = malloc(p->store.cap * sizeof(*roll->objs));
+	size_t bytes = p->store.cap * sizeof(*roll->objs);
+
+	roll->objs = malloc(bytes);
+	roll->eal = roll->objs == NULL;
+	if (roll->eal)
+		roll->objs = rte_malloc("mlx5_memic_wake", bytes, 0);
 	if (roll->objs == NULL)
 		return -1;
 	roll->n = mpm_cache_list(p, roll->objs, p->store.cap);
 	qsort(roll->objs, roll->n, sizeof(*roll->objs), mpm_by_address);
 	return 0;
+}
+
+static void
+roll_end(struct roll *roll)
+{
+	if (roll->eal)
+		rte_free(roll->objs);
+	else
+		free(roll->objs);
 }
 
 static bool
@@ -198,29 +214,40 @@ tell(const struct rte_mempool *mp, const struct mpm_pool *p, unsigned int out,
      unsigned int dev_out)
 {
 	MPM_LOG(ERR, "pool %s is freed with %u of its %u buffers still out, %u of them in device "
-		"memory of %s: their slots stay out of use until %s. Stop ports and free all "
+		"memory of %s: their slots stay out of use until %s%s. Stop ports and free all "
 		"mbufs before rte_mempool_free()", mp->name, out, mp->populated_size, dev_out,
 		p->region->nic->name, p->wake == NULL || p->wake->lost ?
-		"the device is closed" : "they are back or the device is closed");
+		"the device is closed" : "they are back or the device is closed",
+		p->wake == NULL ? ", as there is no memory to wait for them (ENOMEM)" : "");
+}
+
+static void
+tell_no_roll(const struct rte_mempool *mp, const struct mpm_pool *p)
+{
+	MPM_LOG(ERR, "pool %s is freed, and there is no memory to find out which of its buffers are "
+		"still out (ENOMEM): all %u slots in device memory of %s stay out of use until the "
+		"device is closed", mp->name, p->slots, p->region->nic->name);
 }
 
 void
 mpm_wake_prepare(struct rte_mempool *mp, struct mpm_pool *p)
 {
-	unsigned int out = mp->populated_size;
-	unsigned int dev_out = p->slots;
+	unsigned int out, dev_out;
 	struct roll roll;
 
-	p->home = rte_zmalloc("mlx5_memic_pool", p->slots, 0);
-	if (p->home != NULL && roll_call(p, &roll) == 0) {
-		dev_out = mark_slots(p, &roll);
-		out = count_out(mp, &roll);
-		if (out != 0)
-			p->wake = wake_new(mp, p, &roll, out);
-		if (p->wake != NULL)
-			p->wake->dev_out = dev_out;
-		free(roll.objs);
+	if (roll_call(p, &roll) != 0) {
+		tell_no_roll(mp, p);
+		mpm_pin_orphan(p);
+		return;
 	}
+	p->home = p->home_room;
+	dev_out = mark_slots(p, &roll);
+	out = count_out(mp, &roll);
+	if (out != 0)
+		p->wake = wake_new(mp, p, &roll, out);
+	if (p->wake != NULL)
+		p->wake->dev_out = dev_out;
+	roll_end(&roll);
 	if (out != 0)
 		tell(mp, p, out, dev_out);
 	/* what cannot be held must not be called back either */

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The dpdk-memic authors
+ */
+
+/*
+ * Case 25, where it is memory that the driver does not get: what it says, and that nothing
+ * is lost. The program's own definitions come before those of EAL and libc. The whole loop
+ * over all that may fail is in app/test/e2e/steps.
+ */
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_dev.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_malloc.h>
+
+#include "fixture.h"
+
+#define N 256u
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define OWN_HEAP false /* the sanitizer's, then */
+#else
+#define OWN_HEAP true
+#endif
+
+static unsigned int eal_fails, heap_fails; /* which of the driver's next calls does */
+static unsigned int failed;
+static long long all_slots;
+static char devargs[128];
+
+static bool
+fails(unsigned int *countdown, const void *caller)
+{
+	Dl_info info;
+
+	if (*countdown == 0 || dladdr(caller, &info) == 0 ||
+	    strstr(info.dli_fname, "mlx5_memic") == NULL || --*countdown != 0)
+		return false;
+	failed++;
+	return true;
+}
+
+void *
+rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket)
+{
+	static __typeof__(rte_zmalloc_socket) *genuine;
+
+	if (genuine == NULL)
+		*(void **)&genuine = dlsym(RTLD_NEXT, "rte_zmalloc_socket");
+	return fails(&eal_fails, __builtin_return_address(0)) ? NULL :
+		genuine(type, size, align, socket);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t n, size_t size);
+
+void *
+malloc(size_t size)
+{
+	if (!fails(&heap_fails, __builtin_return_address(0)))
+		return __libc_malloc(size);
+	errno = ENOMEM;
+	return NULL;
+}
+
+void *
+calloc(size_t n, size_t size)
+{
+	if (!fails(&heap_fails, __builtin_return_address(0)))
+		return __libc_calloc(n, size);
+	errno = ENOMEM;
+	return NULL;
+}
+#endif
+
+static int
+nothing_fails(void **state)
+{
+	(void)state;
+	eal_fails = 0;
+	heap_fails = 0;
+	failed = 0;
+	return 0;
+}
+
+static void
+assert_all_slots(const char *name)
+{
+	struct rte_mempool *mp = make_pool(name, N, OPS);
+
+	assert_int_equal(pool_number(name, "device_slots"), all_slots);
+	assert_int_equal(rte_mempool_avail_count(mp), N);
+	rte_mempool_free(mp);
+}
+
+/* Each piece of memory that a pool wants: the creation fails, and says for want of what. */
+static void
+pool_says_what_it_wants(void **state)
+{
+	struct rte_mempool *mp;
+	unsigned int n;
+	const char *log;
+
+	(void)state;
+	for (n = 1;; n++) {
+		failed = 0;
+		eal_fails = n;
+		log_begin();
+		mp = rte_pktmbuf_pool_create_by_ops("wants", N, 32, 0, ROOM, SOCKET_ID_ANY, OPS);
+		log = log_end();
+		eal_fails = 0;
+		if (failed == 0)
+			break;
+		assert_null(mp);
+		assert_int_equal(rte_errno, ENOMEM);
+		assert_non_null(strstr(log, "pool wants not created (ENOMEM): EAL has no memory "
+				       "for "));
+		assert_all_slots("after");
+	}
+	/* what is known of it and its list; with device memory its tables and caches, too */
+	assert_int_equal(n - 1, all_slots == 0 ? 2 : 7);
+	assert_non_null(mp);
+	rte_mempool_free(mp);
+}
+
+/* One heap may have what the other has not; so no slot is lost when a pool ends. */
+static void
+pool_ends_without_memory(void **state)
+{
+	struct rte_mempool *mp;
+	const char *log;
+
+	(void)state;
+	if (!OWN_HEAP || all_slots == 0)
+		skip();
+	mp = make_pool("ends", N, OPS);
+	log_begin();
+	heap_fails = 1;
+	rte_mempool_free(mp);
+	log = log_end();
+	assert_int_equal(failed, 1);
+	assert_null(strstr(log, "still out"));
+	assert_all_slots("after");
+}
+
+/* The mbufs are where they belong when the pool is there, as a port may register it then. */
+static void
+mbufs_are_pinned_without_memory(void **state)
+{
+	struct rte_mempool *mp;
+	unsigned int n, most;
+
+	(void)state;
+	if (!OWN_HEAP || all_slots == 0)
+		skip();
+	/* the last ones are those of the pinning */
+	heap_fails = UINT32_MAX;
+	mp = make_pool("counted", N, OPS);
+	most = UINT32_MAX - heap_fails;
+	rte_mempool_free(mp);
+	for (n = most - 1; n <= most; n++) {
+		failed = 0;
+		heap_fails = n;
+		mp = make_pool("pinned", N, OPS);
+		assert_int_equal(failed, 1);
+		heap_fails = 0;
+		assert_true(rte_pktmbuf_priv_flags(mp) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF);
+		rte_mempool_free(mp);
+	}
+}
+
+static void
+detach(void)
+{
+	struct rte_eth_dev_info info;
+
+	assert_int_equal(rte_eth_dev_info_get(0, &info), 0);
+	assert_int_equal(rte_dev_remove(info.device), 0);
+}
+
+/* A PD that the driver cannot note is refused: later pools would find no device. */
+static void
+device_is_not_probed_unnoticed(void **state)
+{
+	const char *log;
+	unsigned int n;
+	int ret;
+
+	(void)state;
+	if (!OWN_HEAP || all_slots == 0)
+		skip();
+	detach();
+	for (n = 1;; n++) {
+		failed = 0;
+		heap_fails = n;
+		log_begin();
+		ret = rte_dev_probe(devargs);
+		log = log_end();
+		heap_fails = 0;
+		if (failed == 0)
+			break;
+		assert_int_not_equal(ret, 0);
+		assert_non_null(strstr(log, "mlx5_0: no memory to note its PD (ENOMEM)"));
+	}
+	assert_int_equal(n - 1, 2);
+	assert_int_equal(ret, 0);
+	assert_all_slots("probed");
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(pool_says_what_it_wants, nothing_fails),
+		cmocka_unit_test_setup(pool_ends_without_memory, nothing_fails),
+		cmocka_unit_test_setup(mbufs_are_pinned_without_memory, nothing_fails),
+		cmocka_unit_test_setup(device_is_not_probed_unnoticed, nothing_fails),
+	};
+	struct rte_mempool *mp;
+	int ret;
+
+	if (eal_start(argc, argv) != 0)
+		return 1;
+	/* what the command line said of the device */
+	snprintf(devargs, sizeof(devargs), "%s", argv[argc - 1]);
+	mp = make_pool("first", N, OPS);
+	all_slots = pool_number("first", "device_slots");
+	rte_mempool_free(mp);
+	if (rte_eth_dev_count_avail() != 0)
+		assert_true(all_slots > 0);
+	ret = cmocka_run_group_tests(tests, NULL, NULL);
+	rte_eal_cleanup();
+	return ret == 0 ? 0 : 1;
+}
