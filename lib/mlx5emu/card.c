@@ -135,6 +135,43 @@ report(bool final)
 	emu_unlock();
 }
 
+/* Kinds of objects alive, while they are counted under the lock. */
+#define TALLY 32
+static struct tally {
+	const char *name;
+	unsigned int n;
+} tally[TALLY];
+
+static void
+add_to_tally(const struct emu_obj *obj)
+{
+	struct tally *t = tally;
+
+	while (t < tally + TALLY - 1 && t->name != NULL &&
+	       strcmp(t->name, obj->class->name) != 0)
+		t++;
+	t->name = obj->class->name;
+	t->n++;
+}
+
+unsigned int
+mlx5emu_objects(char *text, size_t len)
+{
+	size_t used = 0;
+	unsigned int n;
+
+	emu_lock();
+	memset(tally, 0, sizeof(tally));
+	n = emu_objects_alive(add_to_tally);
+	if (len != 0)
+		text[0] = '\0';
+	for (const struct tally *t = tally; t < tally + TALLY && t->name != NULL && used < len; t++)
+		used += (size_t)snprintf(text + used, len - used, "%s%s %u", used == 0 ? "" : ", ",
+					 t->name, t->n);
+	emu_unlock();
+	return n;
+}
+
 void
 emu_card_changed(void)
 {

@@ -6,6 +6,9 @@
 #define MLX5EMU_CARD_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+#include "shim.h"
 
 /* The character device that the generated sysfs names, as the kernel's IB_UVERBS_MAJOR. */
 enum { EMU_NODE_MAJOR = 231, EMU_NODE_MINOR = 192 };
@@ -15,6 +18,13 @@ enum { EMU_NODE_MAJOR = 231, EMU_NODE_MINOR = 192 };
  * destructor) other destructors may still tear down: then it is written again.
  */
 void emu_card_changed(void);
+
+/*
+ * For programs under the emulator that look for leaks while they run; found by dlsym(3).
+ * How many objects of all cards are alive, with up to len bytes of text that say how many of
+ * each kind: "PD 1, MR 3". Takes the emulator's lock.
+ */
+EXPORT unsigned int mlx5emu_objects(char *text, size_t len);
 
 /* This process was forked from one with a card, and has none. */
 extern bool emu_forked;
