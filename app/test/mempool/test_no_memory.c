@@ -58,6 +58,22 @@ rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket
 		genuine(type, size, align, socket);
 }
 
+static bool no_iterator;
+
+int
+rte_dev_iterator_init(struct rte_dev_iterator *it, const char *str)
+{
+	static __typeof__(rte_dev_iterator_init) *genuine;
+
+	if (genuine == NULL)
+		*(void **)&genuine = dlsym(RTLD_NEXT, "rte_dev_iterator_init");
+	if (!no_iterator)
+		return genuine(it, str);
+	memset(it, 0, sizeof(*it));
+	rte_errno = ENOMEM;
+	return -ENOMEM;
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t n, size_t size);
@@ -87,6 +103,7 @@ nothing_fails(void **state)
 	(void)state;
 	eal_fails = 0;
 	heap_fails = 0;
+	no_iterator = false;
 	failed = 0;
 	return 0;
 }
@@ -149,6 +166,34 @@ pool_ends_without_memory(void **state)
 	assert_int_equal(failed, 1);
 	assert_null(strstr(log, "still out"));
 	assert_all_slots("after");
+}
+
+static size_t
+eal_memory(void)
+{
+	struct rte_malloc_socket_stats stats;
+
+	assert_int_equal(rte_malloc_get_socket_stats(0, &stats), 0);
+	return stats.heap_allocsz_bytes;
+}
+
+/* The PMD is told of the end of the memory, though EAL's devices cannot be looked through. */
+static void
+region_ends_without_memory(void **state)
+{
+	struct rte_mempool *mp;
+	size_t before;
+
+	(void)state;
+	if (all_slots == 0)
+		skip();
+	assert_all_slots("before");
+	before = eal_memory();
+	mp = make_pool("ends", N, OPS);
+	no_iterator = true;
+	rte_mempool_free(mp);
+	no_iterator = false;
+	assert_int_equal(eal_memory(), before);
 }
 
 /* The mbufs are where they belong when the pool is there, as a port may register it then. */
@@ -221,6 +266,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(pool_says_what_it_wants, nothing_fails),
 		cmocka_unit_test_setup(pool_ends_without_memory, nothing_fails),
+		cmocka_unit_test_setup(region_ends_without_memory, nothing_fails),
 		cmocka_unit_test_setup(mbufs_are_pinned_without_memory, nothing_fails),
 		cmocka_unit_test_setup(device_is_not_probed_unnoticed, nothing_fails),
 	};

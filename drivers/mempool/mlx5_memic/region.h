@@ -45,6 +45,7 @@ struct mpm_region {
 	bool published;          /**< The hooks answer for the region. */
 	bool extmem;             /**< Known to EAL as external memory. */
 	bool dma_mapped;         /**< Known to the PMD. */
+	struct rte_device *eal_dev; /**< By which it is, meanwhile. */
 	unsigned int shared;     /**< Place in the table of process.h plus 1; 0: none. */
 	bool stuck;              /**< Could not be freed, and that was told. */
 	uint8_t *grains;         /**< State of each grain. */

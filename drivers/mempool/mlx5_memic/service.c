@@ -113,6 +113,7 @@ tell_pmd(struct mpm_region *r, char *why, size_t why_len)
 		return rte_errno == 0 ? -EIO : -rte_errno;
 	}
 	r->dma_mapped = true;
+	r->eal_dev = dev;
 	return 0;
 }
 
@@ -139,14 +140,13 @@ mpm_service_join(struct mpm_region *r, enum mpm_mkey mkey, char *why, size_t why
 void
 mpm_service_untell_pmd(struct mpm_region *r)
 {
-	struct rte_device *dev;
+	struct rte_device *dev = r->eal_dev;
 
-	/* with the PD went the PMD's cache */
+	/* with the PD went the PMD's cache; before, EAL does not give up the device */
 	if (!r->dma_mapped || !mpm_nic_alive(r->nic))
 		return;
-	dev = mpm_nic_eal_device(r->nic);
-	/* a device that was removed from EAL has no driver that could know of the mapping */
-	if (dev != NULL && rte_dev_is_probed(dev) != 0 &&
+	/* not looked up again: there may be no memory for that, and then the PMD keeps the range */
+	if (rte_dev_is_probed(dev) != 0 &&
 	    rte_dev_dma_unmap(dev, r->page_base, (uintptr_t)r->page_base, r->page_len) != 0)
 		MPM_LOG(WARNING, "rte_dev_dma_unmap of %zu bytes at %p on %s: %s", r->page_len,
 			(void *)r->page_base, r->nic->address, rte_strerror(rte_errno));
