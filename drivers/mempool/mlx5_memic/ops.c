@@ -9,6 +9,7 @@
 #include "cache.h"
 #include "log.h"
 #include "ops.h"
+#include "pages.h"
 #include "pin.h"
 #include "pool.h"
 #include "process.h"
@@ -185,6 +186,7 @@ static const struct rte_mempool_ops mpm_ops = {
 	.enqueue = enqueue,
 	.dequeue = dequeue,
 	.get_count = get_count,
+	.populate = mpm_pages_populate,
 };
 
 struct mpm_pool *

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <rte_common.h>
@@ -91,15 +92,6 @@ mpm_pin_orphan(struct mpm_pool *p)
 
 /* ---- pinning ---- */
 
-int
-mpm_by_address(const void *a, const void *b)
-{
-	uintptr_t x = (uintptr_t)*(void *const *)a;
-	uintptr_t y = (uintptr_t)*(void *const *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int
 dev_index(const struct mpm_pool *p, const void *obj)
 {
@@ -151,35 +143,62 @@ roll_cb(struct rte_mempool *mp, void *arg, void *obj, unsigned int i __rte_unuse
 	roll->objs[roll->n++] = obj;
 }
 
-static void
-set_tier(struct mpm_pool *p, const struct roll *roll)
+/* The objects with the lowest addresses; all of them are given, in ascending order. */
+static int
+set_tier(struct rte_mempool *mp, struct mpm_pool *p, void * const *objs, unsigned int n)
 {
-	unsigned int i;
+	int ret = mpm_host_mr_publish(mp, p, objs, n);
 
-	for (i = 0; i < p->slots; i++)
-		p->dev_objs[i] = roll->objs[i];
-	p->tier_end = (uintptr_t)roll->objs[p->slots - 1] + 1;
+	if (ret != 0)
+		return ret;
+	memcpy(p->dev_objs, objs, p->slots * sizeof(*objs));
+	p->tier_end = (uintptr_t)objs[p->slots - 1] + 1;
+	return 0;
+}
+
+static void
+pinned(struct rte_mempool *mp, const struct mpm_pool *p)
+{
+	struct rte_pktmbuf_pool_private *priv = rte_mempool_get_priv(mp);
+
+	priv->flags |= RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF;
+	MPM_LOG(DEBUG, "pool %s: %u mbufs pinned, %u in device memory", mp->name, mp->size,
+		p->slots);
 }
 
 /* Only one thread gets here. */
 static int
 pin_all(struct rte_mempool *mp, struct mpm_pool *p, struct roll *roll)
 {
-	struct rte_pktmbuf_pool_private *priv = rte_mempool_get_priv(mp);
 	int ret;
 
 	if (!roll->ascending)
 		qsort(roll->objs, roll->n, sizeof(*roll->objs), mpm_by_address);
-	ret = mpm_host_mr_publish(mp, p, roll->objs, roll->n);
+	ret = set_tier(mp, p, roll->objs, roll->n);
 	if (ret != 0)
 		return ret;
-	set_tier(p, roll);
 	mpm_store_resplit(&p->store, p->tier_end, roll->objs);
 	rte_mempool_obj_iter(mp, pin_cb, p);
-	priv->flags |= RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF;
-	MPM_LOG(DEBUG, "pool %s: %u mbufs pinned, %u in device memory", mp->name, roll->n,
-		p->slots);
+	pinned(mp, p);
 	return 0;
+}
+
+/* Of several threads, one. */
+static bool
+begin_pinning(struct mpm_pool *p)
+{
+	uint32_t state = MPM_NEW;
+
+	return __atomic_compare_exchange_n(&p->state, &state, MPM_PINNING, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+static void
+end_pinning(struct mpm_pool *p, bool done)
+{
+	if (done)
+		mpm_cache_open(p);
+	__atomic_store_n(&p->state, done ? MPM_PINNED : MPM_NEW, __ATOMIC_RELEASE);
 }
 
 static int
@@ -223,7 +242,6 @@ first_is_ready(struct rte_mempool *mp)
 static int
 try_pin(struct rte_mempool *mp, struct mpm_pool *p)
 {
-	uint32_t state = MPM_NEW;
 	struct roll roll;
 	int ret;
 
@@ -237,12 +255,9 @@ try_pin(struct rte_mempool *mp, struct mpm_pool *p)
 			-EAGAIN : -ENODATA;
 	} else if (roll.n < mp->size) {
 		ret = -ENODATA;
-	} else if (__atomic_compare_exchange_n(&p->state, &state, MPM_PINNING, false,
-					       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+	} else if (begin_pinning(p)) {
 		ret = pin_all(mp, p, &roll);
-		if (ret == 0)
-			mpm_cache_open(p);
-		__atomic_store_n(&p->state, ret == 0 ? MPM_PINNED : MPM_NEW, __ATOMIC_RELEASE);
+		end_pinning(p, ret == 0);
 	}
 	free(roll.objs);
 	return ret;
@@ -254,6 +269,43 @@ await_pinning(const struct mpm_pool *p)
 	while (__atomic_load_n(&p->state, __ATOMIC_ACQUIRE) == MPM_PINNING)
 		rte_pause();
 }
+
+/* ---- pinning while mbufs are initialised ---- */
+
+struct init {
+	struct mpm_pool *p;
+	void *arg;
+};
+
+static void
+init_cb(struct rte_mempool *mp, void *arg, void *obj, unsigned int i)
+{
+	const struct init *init = arg;
+
+	rte_pktmbuf_init(mp, init->arg, obj, i);
+	pin_mbuf(init->p, obj, i);
+}
+
+uint32_t
+mpm_pin_in_walk(struct rte_mempool *mp, struct mpm_pool *p, void *arg)
+{
+	struct init init = { .p = p, .arg = arg };
+	uint32_t n = 0;
+	void **objs;
+
+	if (mp->populated_size != mp->size || !begin_pinning(p))
+		return 0;
+	objs = mpm_store_sort(&p->store, mp->size);
+	if (objs != NULL && set_tier(mp, p, objs, mp->size) == 0) {
+		mpm_store_settle(&p->store, p->slots, p->tier_end);
+		n = rte_mempool_obj_iter(mp, init_cb, &init);
+		pinned(mp, p);
+	}
+	end_pinning(p, n != 0);
+	return n;
+}
+
+/* ---- pinning afterwards ---- */
 
 struct repin {
 	struct mpm_pool *p;

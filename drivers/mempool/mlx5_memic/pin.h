@@ -30,6 +30,16 @@ void mpm_pin_callbacks(void);
 int mpm_pin_init(void);
 
 /**
+ * Initialise the mbufs of a pool and pin them, in one walk: each costs a miss of cache
+ * and TLB, and the first of two walks over a large pool leaves nothing in either.
+ *
+ * @param arg what rte_pktmbuf_init() is given.
+ * @return number of objects; 0, and nothing was done, where other walks have to do it:
+ *         when the pool is not complete, was used before or has no buffers to be pinned.
+ */
+uint32_t mpm_pin_in_walk(struct rte_mempool *mp, struct mpm_pool *p, void *arg);
+
+/**
  * Bring the mbufs of a pool in order after somebody walked over its objects: pin them
  * when they have just been initialised, and again when they were initialised again.
  */
@@ -48,9 +58,6 @@ int mpm_pin_first_get(struct rte_mempool *mp, struct mpm_pool *p);
  * @return the pool, or NULL for any other mbuf. It stays while the mbuf is held.
  */
 struct mpm_pool *mpm_pin_origin(const struct rte_mbuf *m);
-
-/** Compare two pointers in an array, as bsearch(3) and qsort(3) want it. */
-int mpm_by_address(const void *a, const void *b);
 
 /**
  * Take the sting out of mbufs that are still out of a freed pool: their free callbacks

@@ -28,6 +28,7 @@
 #include "hooks.h"
 #include "host_mr.h"
 #include "log.h"
+#include "pages.h"
 #include "pin.h"
 #include "pool.h"
 #include "pool_hook.h"
@@ -125,6 +126,7 @@ alloc_tables(struct mpm_pool *p, unsigned int want)
 	p->home_room = rte_zmalloc_socket(type, want, 0, socket);
 	if (p->offsets == NULL || p->dev_objs == NULL || p->shinfo == NULL || p->home_room == NULL)
 		return no_memory(p->mp, "the places of its buffers");
+	mpm_pages_want(p->shinfo, p->mp->size * sizeof(*p->shinfo));
 	return 0;
 }
 
@@ -240,8 +242,8 @@ place(struct mpm_pool *p, unsigned int room)
 		return ret;
 	}
 	if (ret == -ENODEV && mpm_hooks_missed()[0] != '\0')
-		return in_host_memory(p, ret, "%s. It may have done so while its calls went by unseen "
-				      "(%s): then detach the device and attach it again", why,
+		return in_host_memory(p, ret, "%s. It may have done so while its calls went by "
+				      "unseen (%s): then detach the device and attach it again", why,
 				      mpm_hooks_missed());
 	if (ret != 0)
 		return in_host_memory(p, ret, "%s", why);

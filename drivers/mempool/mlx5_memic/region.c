@@ -307,7 +307,8 @@ tell_shortage(const struct mpm_region *r, size_t most)
 
 	if (r->len < RTE_MIN(most, max))
 		MPM_LOG(WARNING, "%s (%s): %zu of %" PRIu64 " bytes of device memory could be had "
-			"(ENOMEM): other processes, pools or firmware hold the rest, or it lies in pieces",
+			"(ENOMEM): other processes, pools or firmware hold the rest, or it lies in "
+			"pieces",
 			r->nic->name, r->nic->address, r->len, RTE_MIN(most, max));
 }
 

@@ -3,6 +3,7 @@
  */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_malloc.h>
@@ -164,5 +165,72 @@ mpm_store_resplit(struct mpm_store *s, uintptr_t end, void **scratch)
 	s->end = end;
 	mpm_store_push(s, scratch, dev + host);
 	s->dev_low = s->dev_n;
+	mpm_store_unlock(s);
+}
+
+/* ---- settling in place ---- */
+
+int
+mpm_by_address(const void *a, const void *b)
+{
+	uintptr_t x = (uintptr_t)*(void *const *)a;
+	uintptr_t y = (uintptr_t)*(void *const *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+reverse(void **objs, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n / 2; i++)
+		RTE_SWAP(objs[i], objs[n - 1 - i]);
+}
+
+/*
+ * DPDK puts the objects of a chunk of memory in ascending order, which on a stack is
+ * descending, and the chunks most often in one order or the other.
+ */
+static void
+sort_runs(void **objs, unsigned int n)
+{
+	bool ascending = true;
+	unsigned int from, to;
+
+	for (from = 0; from < n; from = to) {
+		for (to = from + 1; to < n && objs[to] < objs[to - 1]; to++)
+			;
+		reverse(&objs[from], to - from);
+		if (from != 0 && objs[from] < objs[from - 1])
+			ascending = false;
+	}
+	if (!ascending)
+		qsort(objs, n, sizeof(*objs), mpm_by_address);
+}
+
+void **
+mpm_store_sort(struct mpm_store *s, unsigned int n)
+{
+	void **objs = NULL;
+
+	mpm_store_lock(s);
+	if (s->host_n == n && s->dev_n == 0 && s->got_host == 0 && s->got_dev == 0) {
+		objs = &s->objs[s->cap - n];
+		sort_runs(objs, n);
+	}
+	mpm_store_unlock(s);
+	return objs;
+}
+
+void
+mpm_store_settle(struct mpm_store *s, unsigned int dev_n, uintptr_t end)
+{
+	mpm_store_lock(s);
+	memmove(s->objs, &s->objs[s->cap - s->host_n], dev_n * sizeof(*s->objs));
+	MPM_POKE(s->host_n, s->host_n - dev_n);
+	MPM_POKE(s->dev_n, dev_n);
+	s->end = end;
+	s->dev_low = dev_n;
 	mpm_store_unlock(s);
 }

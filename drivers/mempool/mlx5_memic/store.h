@@ -232,4 +232,20 @@ int mpm_store_get(struct mpm_store *s, void **objs, unsigned int n);
 /** Settle where the device tier ends, and sort what is in the store once more. */
 void mpm_store_resplit(struct mpm_store *s, uintptr_t end, void **scratch);
 
+/**
+ * Sort the objects of a store by address, where they are.
+ *
+ * @param s store that was never got from, without device tier yet.
+ * @param n objects that it must have.
+ * @return its objects, in ascending order, until the next get, put or settling; NULL
+ *         where objects are or were out.
+ */
+void **mpm_store_sort(struct mpm_store *s, unsigned int n);
+
+/** After that, make the first dev_n objects, all below address end, the device tier. */
+void mpm_store_settle(struct mpm_store *s, unsigned int dev_n, uintptr_t end);
+
+/** Compare two pointers in an array, as bsearch(3) and qsort(3) want it. */
+int mpm_by_address(const void *a, const void *b);
+
 #endif /* MPM_STORE_H */
