@@ -154,28 +154,28 @@ attach_region(unsigned int i)
 static int
 refuse_alloc(struct rte_mempool *mp)
 {
-	mpm_process_admits(mp);
+	mpm_process_refuse(mp);
 	return -ENOTSUP;
 }
 
 static int
 refuse_put(struct rte_mempool *mp, void *const *objs __rte_unused, unsigned int n __rte_unused)
 {
-	mpm_process_admits(mp);
+	mpm_process_refuse(mp);
 	return -ENOTSUP;
 }
 
 static int
 refuse_get(struct rte_mempool *mp, void **objs __rte_unused, unsigned int n __rte_unused)
 {
-	mpm_process_admits(mp);
+	mpm_process_refuse(mp);
 	return -ENOTSUP;
 }
 
 static unsigned int
 refuse_count(const struct rte_mempool *mp)
 {
-	mpm_process_admits(mp);
+	mpm_process_refuse(mp);
 	return 0;
 }
 

@@ -60,7 +60,7 @@ flush_tier(struct mpm_pool *p, bool dev, void * const *objs, unsigned int n)
 		overflow(p);
 }
 
-void
+int
 mpm_cache_trim(struct mpm_pool *p, struct mpm_cache *c)
 {
 	/* a thread that only puts would keep from others what it never needs */
@@ -77,6 +77,7 @@ mpm_cache_trim(struct mpm_pool *p, struct mpm_cache *c)
 		flush_tier(p, false, c->host + keep, c->host_n - keep);
 		MPM_POKE(c->host_n, keep);
 	}
+	return 0;
 }
 
 static void
@@ -92,7 +93,7 @@ put_block(struct mpm_pool *p, struct mpm_cache *c, void * const *objs, unsigned 
 	mpm_cache_trim(p, c);
 }
 
-void
+int
 mpm_cache_put_any(struct mpm_pool *p, struct mpm_cache *c, void * const *objs, unsigned int n)
 {
 	unsigned int k;
@@ -102,12 +103,13 @@ mpm_cache_put_any(struct mpm_pool *p, struct mpm_cache *c, void * const *objs, u
 		MPM_POKE(p->store.stirred, 1);
 	if (n > p->caches.host_max) {
 		flush(p, objs, n);
-		return;
+		return 0;
 	}
 	for (; n != 0; n -= k, objs += k) {
 		k = RTE_MIN(n, MPM_BLOCK);
 		put_block(p, c, objs, k);
 	}
+	return 0;
 }
 
 /* ---- get ---- */
@@ -213,12 +215,6 @@ mpm_cache_get_any(struct mpm_pool *p, struct mpm_cache *c, void **objs, unsigned
 
 /* ---- counts ---- */
 
-static const struct mpm_cache *
-cache_of(const struct mpm_caches *all, unsigned int lcore)
-{
-	return (const struct mpm_cache *)(const void *)(all->bytes + lcore * all->stride);
-}
-
 void
 mpm_cache_where(const struct mpm_pool *p, struct mpm_where *w)
 {
@@ -232,8 +228,10 @@ mpm_cache_where(const struct mpm_pool *p, struct mpm_where *w)
 		p->caches.host_fill + p->caches.dev_max;
 	w->got_dev = MPM_PEEK(s->got_dev);
 	w->got_host = MPM_PEEK(s->got_host);
-	for (lcore = 0; lcore < MPM_PEEK(p->caches.open); lcore++) {
-		c = cache_of(&p->caches, lcore);
+	for (lcore = 0; lcore < RTE_MAX_LCORE; lcore++) {
+		c = MPM_PEEK(p->caches.of[lcore]);
+		if (c == NULL)
+			break;
 		w->dev_cached += MPM_PEEK(c->dev_n);
 		w->host_cached += MPM_PEEK(c->host_n);
 		w->got_dev += MPM_PEEK(c->got_dev);
@@ -264,8 +262,8 @@ mpm_cache_list(const struct mpm_pool *p, void **objs, unsigned int cap)
 
 	n = add(objs, n, cap, s->objs, s->dev_n);
 	n = add(objs, n, cap, &s->objs[s->cap - s->host_n], s->host_n);
-	for (lcore = 0; lcore < p->caches.open; lcore++) {
-		c = cache_of(&p->caches, lcore);
+	for (lcore = 0; lcore < RTE_MAX_LCORE && p->caches.of[lcore] != NULL; lcore++) {
+		c = p->caches.of[lcore];
 		n = add(objs, n, cap, c->dev, c->dev_n);
 		n = add(objs, n, cap, c->host, c->host_n);
 	}
@@ -279,8 +277,7 @@ static int
 make_caches(struct rte_mempool *mp, struct mpm_pool *p)
 {
 	struct mpm_caches *all = &p->caches;
-	unsigned int lcore, host, dev;
-	struct mpm_cache *c;
+	unsigned int host, dev;
 
 	/* all lcores together must not keep more than half of the slots to themselves */
 	dev = p->slots / (2 * RTE_MAX(rte_lcore_count(), 1u));
@@ -291,17 +288,11 @@ make_caches(struct rte_mempool *mp, struct mpm_pool *p)
 	/* what exceeds a bound is trimmed after each block */
 	host = all->host_max + MPM_BLOCK;
 	dev = all->dev_max + MPM_BLOCK;
-	all->stride = RTE_ALIGN_CEIL(sizeof(*c) + (host + dev) * sizeof(void *),
+	all->stride = RTE_ALIGN_CEIL(sizeof(struct mpm_cache) + (host + dev) * sizeof(void *),
 				     RTE_CACHE_LINE_SIZE);
 	all->bytes = rte_zmalloc_socket("mlx5_memic_pool", RTE_MAX_LCORE * all->stride,
 					RTE_CACHE_LINE_SIZE, mp->socket_id);
-	if (all->bytes == NULL)
-		return -ENOMEM;
-	for (lcore = 0; lcore < RTE_MAX_LCORE; lcore++) {
-		c = (struct mpm_cache *)(void *)(all->bytes + lcore * all->stride);
-		c->dev = c->host + host;
-	}
-	return 0;
+	return all->bytes == NULL ? -ENOMEM : 0;
 }
 
 /*
@@ -320,10 +311,17 @@ disable_own_cache(struct rte_mempool *mp)
 void
 mpm_cache_open(struct mpm_pool *p)
 {
+	struct mpm_caches *all = &p->caches;
+	struct mpm_cache *c;
+	unsigned int lcore;
+
 	/* what was put so far were the objects of the pool as it was made */
 	MPM_POKE(p->store.stirred, 0);
-	if (p->caches.bytes != NULL)
-		__atomic_store_n(&p->caches.open, RTE_MAX_LCORE, __ATOMIC_RELEASE);
+	for (lcore = 0; all->bytes != NULL && lcore < RTE_MAX_LCORE; lcore++) {
+		c = (struct mpm_cache *)(void *)(all->bytes + lcore * all->stride);
+		c->dev = c->host + all->host_max + MPM_BLOCK;
+		__atomic_store_n(&all->of[lcore], c, __ATOMIC_RELEASE);
+	}
 }
 
 void

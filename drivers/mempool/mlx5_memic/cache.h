@@ -49,10 +49,10 @@ struct mpm_cache {
 struct mpm_caches {
 	uint8_t *bytes;         /**< RTE_MAX_LCORE caches; NULL if there are none. */
 	uint32_t stride;        /**< Bytes from one to the next. */
-	unsigned int open;      /**< lcores below this one use theirs: 0 or RTE_MAX_LCORE. */
 	unsigned int dev_max;   /**< Objects that a put leaves at most, device tier. */
 	unsigned int host_max;  /**< Host tier; together 1.5 times what the user asked for. */
 	unsigned int host_fill; /**< Objects of the host tier that a refill or flush leaves. */
+	struct mpm_cache *of[RTE_MAX_LCORE]; /**< That of each lcore; NULL until they open. */
 };
 
 /** Where the objects of a pool are; a glance at counters that may change meanwhile. */
@@ -107,12 +107,12 @@ void mpm_cache_open(struct mpm_pool *p);
  */
 void mpm_cache_expect_fill(struct mpm_pool *p, unsigned int descs);
 
-/** Make a cache fit its bounds after a put. */
-void mpm_cache_trim(struct mpm_pool *p, struct mpm_cache *c);
+/** Make a cache fit its bounds after a put, which may end in it: always 0. */
+int mpm_cache_trim(struct mpm_pool *p, struct mpm_cache *c);
 
-/** Put of any number of objects; never fails. */
-void mpm_cache_put_any(struct mpm_pool *p, struct mpm_cache *c, void * const *objs,
-		       unsigned int n);
+/** Put of any number of objects; never fails: always 0. */
+int mpm_cache_put_any(struct mpm_pool *p, struct mpm_cache *c, void * const *objs,
+		      unsigned int n);
 
 /**
  * Get of any number of objects, out of cache and store.
@@ -125,12 +125,12 @@ int mpm_cache_get_any(struct mpm_pool *p, struct mpm_cache *c, void **objs, unsi
 static inline struct mpm_cache *
 mpm_cache_mine(const struct mpm_caches *all)
 {
-	size_t lcore = rte_lcore_id();
+	unsigned int lcore = rte_lcore_id();
 
-	/* LCORE_ID_ANY is the largest number there is */
-	if (unlikely(lcore >= __atomic_load_n(&all->open, __ATOMIC_ACQUIRE)))
+	/* as LCORE_ID_ANY is */
+	if (unlikely(lcore >= RTE_MAX_LCORE))
 		return NULL;
-	return (struct mpm_cache *)(void *)(all->bytes + lcore * all->stride);
+	return __atomic_load_n(&all->of[lcore], __ATOMIC_ACQUIRE);
 }
 
 #endif /* MPM_CACHE_H */

@@ -20,7 +20,7 @@
  * The objects of a burst are most often of one tier, and there is most often room. What
  * is else is left to mpm_cache_put_any(); what was written past a top by then is void.
  */
-static __rte_always_inline void
+static __rte_always_inline int
 cache_put(struct mpm_pool *p, struct mpm_cache *c, void * const *objs, unsigned int n)
 {
 	bool dev = mpm_pool_is_dev(p, objs[0]);
@@ -28,22 +28,21 @@ cache_put(struct mpm_pool *p, struct mpm_cache *c, void * const *objs, unsigned 
 	unsigned int puts = c->puts + n;
 
 	if (unlikely(!mpm_copy_uniform((dev ? c->dev : c->host) + top, objs, n, p->tier_end)) ||
-	    unlikely(MPM_PEEK(p->store.stirred) == 0)) {
-		mpm_cache_put_any(p, c, objs, n);
-		return;
-	}
+	    unlikely(MPM_PEEK(p->store.stirred) == 0))
+		return mpm_cache_put_any(p, c, objs, n);
 	top += n;
 	c->run = 0;
 	c->puts = puts;
 	if (dev) {
 		MPM_POKE(c->dev_n, top);
 		if (unlikely(top > p->caches.dev_max) || unlikely(puts > MPM_RUN))
-			mpm_cache_trim(p, c);
+			return mpm_cache_trim(p, c);
 	} else {
 		MPM_POKE(c->host_n, top);
 		if (unlikely(top > p->caches.host_max))
-			mpm_cache_trim(p, c);
+			return mpm_cache_trim(p, c);
 	}
+	return 0;
 }
 
 static __rte_always_inline int
@@ -90,31 +89,36 @@ shared_get(struct mpm_pool *p, void **objs, unsigned int n)
 /* ---- ops ---- */
 
 /*
- * Numbers known to the compiler make straight code for the most frequent ones. Apart from
- * each other, as otherwise the simplest of them saves the registers that all others need.
+ * Numbers known to the compiler make straight code for the most frequent ones. One object
+ * stands in the op itself, where each instruction counts: all else is a call at its end,
+ * so that no register has to be saved.
  */
 static __rte_noinline int
-put_one(struct mpm_pool *p, struct mpm_cache *c, void * const *objs)
+put_block(struct mpm_pool *p, void * const *objs, struct mpm_cache *c)
 {
-	cache_put(p, c, objs, 1);
-	return 0;
+	return cache_put(p, c, objs, MPM_BLOCK);
 }
 
 static __rte_noinline int
-put_block(struct mpm_pool *p, struct mpm_cache *c, void * const *objs)
-{
-	cache_put(p, c, objs, MPM_BLOCK);
-	return 0;
-}
-
-static __rte_noinline int
-put_few(struct mpm_pool *p, struct mpm_cache *c, void * const *objs, unsigned int n)
+put_few(struct mpm_pool *p, void * const *objs, unsigned int n, struct mpm_cache *c)
 {
 	if (likely(n != 0 && n < MPM_BLOCK))
-		cache_put(p, c, objs, n);
-	else
-		mpm_cache_put_any(p, c, objs, n);
-	return 0;
+		return cache_put(p, c, objs, n);
+	return mpm_cache_put_any(p, c, objs, n);
+}
+
+static __rte_noinline int
+refuse_put(const struct rte_mempool *mp)
+{
+	mpm_process_refuse(mp);
+	return -EINVAL;
+}
+
+static __rte_noinline int
+refuse_get(const struct rte_mempool *mp)
+{
+	mpm_process_refuse(mp);
+	return -ENOBUFS;
 }
 
 static int
@@ -123,30 +127,24 @@ enqueue(struct rte_mempool *mp, void * const *objs, unsigned int n)
 	struct mpm_pool *p = mp->pool_data;
 	struct mpm_cache *c;
 
-	if (unlikely(!mpm_pool_valid(p)) && !mpm_process_admits(mp))
-		return -EINVAL;
+	if (unlikely(!mpm_pool_valid(p)))
+		return refuse_put(mp);
 	c = mpm_cache_mine(&p->caches);
 	if (unlikely(c == NULL))
 		return mpm_store_put(&p->store, objs, n);
 	if (n == 1)
-		return put_one(p, c, objs);
-	return n == MPM_BLOCK ? put_block(p, c, objs) : put_few(p, c, objs, n);
+		return cache_put(p, c, objs, 1);
+	return n == MPM_BLOCK ? put_block(p, objs, c) : put_few(p, objs, n, c);
 }
 
 static __rte_noinline int
-get_one(struct mpm_pool *p, struct mpm_cache *c, void **objs)
-{
-	return cache_get(p, c, objs, 1);
-}
-
-static __rte_noinline int
-get_block(struct mpm_pool *p, struct mpm_cache *c, void **objs)
+get_block(struct mpm_pool *p, void **objs, struct mpm_cache *c)
 {
 	return cache_get(p, c, objs, MPM_BLOCK);
 }
 
 static __rte_noinline int
-get_few(struct mpm_pool *p, struct mpm_cache *c, void **objs, unsigned int n)
+get_few(struct mpm_pool *p, void **objs, unsigned int n, struct mpm_cache *c)
 {
 	return cache_get(p, c, objs, n);
 }
@@ -157,14 +155,14 @@ dequeue(struct rte_mempool *mp, void **objs, unsigned int n)
 	struct mpm_pool *p = mp->pool_data;
 	struct mpm_cache *c;
 
-	if (unlikely(!mpm_pool_valid(p)) && !mpm_process_admits(mp))
-		return -ENOBUFS;
+	if (unlikely(!mpm_pool_valid(p)))
+		return refuse_get(mp);
 	c = mpm_cache_mine(&p->caches);
 	if (unlikely(c == NULL))
 		return shared_get(p, objs, n);
 	if (n == 1)
-		return get_one(p, c, objs);
-	return n == MPM_BLOCK ? get_block(p, c, objs) : get_few(p, c, objs, n);
+		return cache_get(p, c, objs, 1);
+	return n == MPM_BLOCK ? get_block(p, objs, c) : get_few(p, objs, n, c);
 }
 
 static unsigned int
@@ -173,8 +171,10 @@ get_count(const struct rte_mempool *mp)
 	const struct mpm_pool *p = mp->pool_data;
 	struct mpm_where where;
 
-	if (unlikely(!mpm_pool_valid(p)) && !mpm_process_admits(mp))
+	if (unlikely(!mpm_pool_valid(p))) {
+		mpm_process_refuse(mp);
 		return 0;
+	}
 	mpm_cache_where(p, &where);
 	return where.dev_free + where.host_free;
 }

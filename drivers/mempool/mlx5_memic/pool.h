@@ -37,7 +37,7 @@
  * What the pools have that this process can use: MPM_POOL_MAGIC, or MPM_POOL_MAGIC_NONE
  * in a secondary process that has not attached to the primary (process.h).
  */
-extern uint32_t mpm_pool_magic;
+extern uint32_t mpm_pool_magic __attribute__((visibility("hidden")));
 
 struct mpm_region;
 struct mpm_wake;

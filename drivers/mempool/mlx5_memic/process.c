@@ -330,16 +330,15 @@ mpm_process_init(void)
 
 /* ---- pools that this process cannot use ---- */
 
-bool
-mpm_process_admits(const struct rte_mempool *mp)
+void
+mpm_process_refuse(const struct rte_mempool *mp)
 {
 	static const struct rte_mempool *told;
 
 	/* one that was never populated, or was freed */
 	if (mp->pool_data == NULL || __atomic_exchange_n(&told, mp, __ATOMIC_RELAXED) == mp)
-		return false;
+		return;
 	MPM_LOG(ERR, "pool %s (EINVAL): this process has ops " MPM_OPS_NAME " at index %d, where "
 		"the one that created the pool has others, or another build of them: run the same "
 		"program with the same -d options in the same order", mp->name, mp->ops_index);
-	return false;
 }

@@ -113,7 +113,7 @@ int mpm_attach_order(const struct mpm_message *msg, int fd);
 
 /* ---- pools that this process cannot use ---- */
 
-/** Why a pool is refused is said once. Returns false. */
-bool mpm_process_admits(const struct rte_mempool *mp);
+/** Why a pool is refused is said once. */
+void mpm_process_refuse(const struct rte_mempool *mp);
 
 #endif /* MPM_PROCESS_H */
