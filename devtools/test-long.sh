@@ -58,7 +58,7 @@ for flow_en in 0 1; do
 		app/test/e2e/test_soak.py "$BUILD" cycles "$flow_en" "$cycles"
 done
 try 900 "port start, 200000 mbufs" /usr/bin/python3 app/test/e2e/test_start.py "$BUILD" linear \
-	200000 9 1.15
+	200000 15 1.02
 # else it finds all there from the last time
 rm -rf "$BUILD/sweep-long"
 try 1800 "sweep" devtools/sweep.sh --output "$BUILD/sweep-long"

@@ -243,8 +243,9 @@ place(struct mpm_pool *p, unsigned int room)
 	}
 	if (ret == -ENODEV && mpm_hooks_missed()[0] != '\0')
 		return in_host_memory(p, ret, "%s. It may have done so while its calls went by "
-				      "unseen (%s): then detach the device and attach it again", why,
-				      mpm_hooks_missed());
+				      "unseen (%s): then detach the device and attach it "
+				      "again",
+				      why, mpm_hooks_missed());
 	if (ret != 0)
 		return in_host_memory(p, ret, "%s", why);
 	ret = alloc_tables(p, want);

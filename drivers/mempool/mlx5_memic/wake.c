@@ -225,8 +225,8 @@ static void
 tell_no_roll(const struct rte_mempool *mp, const struct mpm_pool *p)
 {
 	MPM_LOG(ERR, "pool %s is freed, and there is no memory to find out which of its buffers "
-		"are still out (ENOMEM): all %u slots in device memory of %s stay out of use until the "
-		"device is closed", mp->name, p->slots, p->region->nic->name);
+		"are still out (ENOMEM): all %u slots in device memory of %s stay out of use "
+		"until the device is closed", mp->name, p->slots, p->region->nic->name);
 }
 
 void
