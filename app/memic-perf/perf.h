@@ -28,6 +28,7 @@ enum {
 
 #define OPS_MEMIC "mlx5_memic"
 #define OPS_RING "ring_mp_mc"
+#define OPS_FLOOR "perf_floor"
 
 struct perf_options {
 	const char *json;
@@ -104,6 +105,13 @@ struct rte_mempool *pool_make(const char *ops, unsigned int n, unsigned int cach
 
 /** Pool of external buffers in host memory, as DPDK has them. NULL after a message. */
 struct rte_mempool *pool_make_extbuf(unsigned int n, unsigned int cache);
+
+/**
+ * The same pool on the least that ops can be, for one lcore (floor.c).
+ *
+ * @return pool or NULL; without a message where DPDK has no room for ops of ours.
+ */
+struct rte_mempool *pool_make_floor(unsigned int n);
 
 void pool_free(struct rte_mempool *mp);
 

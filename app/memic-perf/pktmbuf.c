@@ -54,11 +54,12 @@ run(void *arg)
 }
 
 static void
-report(const struct variant *v, bool each, double spill, unsigned int device_slots)
+report(const struct variant *v, bool each, unsigned int cache, double spill,
+       unsigned int device_slots)
 {
 	result_begin("pktmbuf");
 	result_string("ops", v->name);
-	result_integer("cache", CACHE);
+	result_integer("cache", cache);
 	result_integer("bulk", BULK);
 	result_integer("lcores", 1);
 	result_number("spill", spill);
@@ -69,17 +70,22 @@ report(const struct variant *v, bool each, double spill, unsigned int device_slo
 	result_end();
 }
 
+/* Pools to compare; that of the floor comes last, as it may not be had. */
+static const char *const names[] = {
+	OPS_RING " extbuf", OPS_RING " extbuf again", OPS_RING, OPS_MEMIC, OPS_MEMIC, "call of ops",
+};
+#define HALF 4u
+#define FLOOR 5u
+
 static int
 measure(struct rte_mempool **mp, const unsigned int *slots, bool each)
 {
-	static const char *const names[] = {
-		OPS_RING " extbuf", OPS_RING " extbuf again", OPS_RING, OPS_MEMIC, OPS_MEMIC,
-	};
+	unsigned int n = mp[FLOOR] == NULL ? FLOOR : FLOOR + 1;
 	struct variant v[RTE_DIM(names)];
 	struct subject s[RTE_DIM(names)];
 	unsigned int i;
 
-	for (i = 0; i < RTE_DIM(names); i++) {
+	for (i = 0; i < n; i++) {
 		s[i] = (struct subject){
 			.mp = mp[i],
 			.iterations = perf_options.quick ? 200 : 2000,
@@ -87,19 +93,18 @@ measure(struct rte_mempool **mp, const unsigned int *slots, bool each)
 		};
 		v[i] = (struct variant){ .name = names[i], .run = run, .arg = &s[i] };
 	}
-	if (rounds_run(each ? "pktmbuf, one by one" : "pktmbuf", v, RTE_DIM(names),
-		       perf_options.rounds) != 0)
+	if (rounds_run(each ? "pktmbuf, one by one" : "pktmbuf", v, n, perf_options.rounds) != 0)
 		return -1;
-	for (i = 0; i < RTE_DIM(names); i++)
-		report(&v[i], each, i == 4 ? 0.5 : 0, slots[i]);
+	for (i = 0; i < n; i++)
+		report(&v[i], each, i == FLOOR ? 0 : CACHE, i == HALF ? 0.5 : 0, slots[i]);
 	return 0;
 }
 
 int
 test_pktmbuf(void)
 {
-	struct rte_mempool *mp[5] = { NULL };
-	unsigned int slots[5] = { 0 };
+	struct rte_mempool *mp[RTE_DIM(names)] = { NULL };
+	unsigned int slots[RTE_DIM(names)] = { 0 };
 	unsigned int i;
 	int ret = -1;
 
@@ -107,9 +112,10 @@ test_pktmbuf(void)
 	mp[1] = pool_make_extbuf(POOL_N, CACHE);
 	mp[2] = pool_make(OPS_RING, POOL_N, CACHE, PERF_ROOM, SPILL_NONE);
 	mp[3] = pool_make(OPS_MEMIC, POOL_N, CACHE, PERF_ROOM, SPILL_NONE);
-	mp[4] = pool_make(OPS_MEMIC, POOL_N, CACHE, PERF_ROOM, SPILL_HALF);
-	if (mp[0] != NULL && mp[1] != NULL && mp[2] != NULL && mp[3] != NULL && mp[4] != NULL) {
-		for (i = 3; i < 5; i++) {
+	mp[HALF] = pool_make(OPS_MEMIC, POOL_N, CACHE, PERF_ROOM, SPILL_HALF);
+	mp[FLOOR] = pool_make_floor(POOL_N);
+	if (mp[0] != NULL && mp[1] != NULL && mp[2] != NULL && mp[3] != NULL && mp[HALF] != NULL) {
+		for (i = 3; i <= HALF; i++) {
 			slots[i] = pool_device_slots(mp[i]);
 			report_device_slots += slots[i];
 		}
