@@ -360,7 +360,7 @@ invoke_write(struct emu_call *call)
 	err = emu_in(call, UVERBS_ATTR_CORE_IN, in, sizeof(in));
 	if (err != 0 && err != -ENOENT)
 		return err;
-	if (emu_removal_refuses_write(call->dev, write->cmd))
+	if (emu_removal_refuses_write(call->file, write->cmd))
 		return -EIO;
 	err = emu_inject_ioctl(call->dev, write->name, false);
 	return err != 0 ? err : write->run(call, in, len);

@@ -21,6 +21,7 @@
 struct emu_memic_range {
 	struct emu_mmap_entry entry; /* first: the release callback casts back */
 	struct emu_dev *dev;
+	unsigned int era;       /* of the device: what came back has its pages to itself */
 	uint64_t size;
 	uint32_t page;
 };
@@ -30,9 +31,11 @@ range_release(struct emu_mmap_entry *entry)
 {
 	struct emu_memic_range *range = (struct emu_memic_range *)entry;
 
-	emu_trace("%s: %llu bytes of MEMIC are free again", range->dev->name,
-		  (unsigned long long)range->size);
-	emu_memic_give(&range->dev->memic, range->size, range->page);
+	if (range->era == range->dev->era) {
+		emu_trace("%s: %llu bytes of MEMIC are free again", range->dev->name,
+			  (unsigned long long)range->size);
+		emu_memic_give(&range->dev->memic, range->size, range->page);
+	}
 	free(range);
 }
 
@@ -64,6 +67,7 @@ range_take(struct emu_file *file, uint64_t size, struct emu_memic_range **out)
 		return -ENOMEM;
 	}
 	range->dev = file->dev;
+	range->era = file->dev->era;
 	range->size = size;
 	err = emu_inject_dm_alloc(file->dev, size);
 	if (err == 0)

@@ -306,6 +306,8 @@ static const struct fault table[] = {
 	  read_number, AT(reorder) },
 	{ "remove", "frames:N|ms:N", "the device is removed after N frames sent and received, or N "
 	  "milliseconds after its first context was opened", read_remove, 0 },
+	{ "return", "MILLISECONDS", "a device that was removed is there again after that time, for "
+	  "who opens it then", read_time, AT(return_ms) },
 	{ "write-combining", NULL, "what the CPU stores to device memory is seen by the card only "
 	  "when the next doorbell record moves", read_switch, AT(write_combining) },
 	{ "incoherent", "stores:N|loads:N", "from the Nth doorbell of a device on, its card sees "

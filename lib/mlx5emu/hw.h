@@ -46,6 +46,7 @@ struct emu_sw_icm {
 struct emu_inject {
 	uint64_t ioctls, dm_allocs, mkey_uses; /* those that counted so far */
 	uint64_t opened_at;     /* emu_clock() of the first context; 0 before */
+	uint64_t removed_at;    /* of the removal; 0 before */
 	uint64_t cpu_reads, cpu_writes; /* trapped touches of device memory */
 	struct emu_wire_fault *wire; /* see wire_fault.c */
 };
@@ -80,6 +81,7 @@ struct emu_dev {
 	struct emu_wire *wire;
 	uint32_t next_num;      /* queue, PD, TIR, ... numbers */
 	bool removed;
+	unsigned int era;       /* how often it came back after a removal */
 	bool link_down;         /* its interface is: nothing goes in or out */
 	unsigned int mtu;       /* of the interface; longer frames are dropped; 0: no limit */
 	struct emu_vport rx, tx;
@@ -279,5 +281,7 @@ int emu_memic_init(struct emu_memic *m, uint64_t bytes);
  */
 int emu_memic_take(struct emu_memic *m, uint64_t size, uint32_t *page);
 void emu_memic_give(struct emu_memic *m, uint64_t size, uint32_t page);
+/* Nobody has any of it any more. */
+void emu_memic_clear(struct emu_memic *m);
 
 #endif

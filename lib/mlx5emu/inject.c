@@ -88,6 +88,6 @@ emu_inject_stats(const struct emu_dev *dev, json_t *port)
 		    __atomic_load_n(&dev->inject.cpu_writes, __ATOMIC_RELAXED));
 	}
 	if (f->remove_frames != 0 || f->remove_ms != 0)
-		json_object_set_new(port, "removed", json_boolean(dev->removed));
+		json_object_set_new(port, "removed", json_boolean(dev->inject.removed_at != 0));
 	emu_wire_fault_stats(dev, port);
 }

@@ -53,7 +53,7 @@ void emu_wc_close(struct emu_dev *dev);
 
 /* ---- removal.c ---- */
 
-/* Remove the device when its time has come. */
+/* Remove the device when its time has come, and bring it back. */
 void emu_removal_poll(struct emu_dev *dev);
 void emu_removal_now(struct emu_dev *dev);
 

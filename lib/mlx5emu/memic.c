@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -61,6 +62,13 @@ emu_memic_take(struct emu_memic *m, uint64_t size, uint32_t *page)
 		return 0;
 	}
 	return -ENOMEM;
+}
+
+void
+emu_memic_clear(struct emu_memic *m)
+{
+	memset(m->page_used, 0, m->pages);
+	m->bytes_used = 0;
 }
 
 void

@@ -59,6 +59,7 @@ struct emu_file {
 	struct emu_peer *peer;  /* who opened it, if not this process; see share.h */
 	bool fds_open;          /* a descriptor of it is still there */
 	unsigned int vmas;      /* mappings hold the file, as in the kernel */
+	bool gone;              /* its device was removed, and for this file stays so */
 	bool has_context;
 	bool devx;              /* the context was opened with DevX */
 	TAILQ_HEAD(emu_obj_list, emu_obj) objects; /* oldest first */

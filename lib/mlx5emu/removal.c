@@ -19,6 +19,7 @@
 static void
 remove_file(struct emu_file *file)
 {
+	file->gone = true;
 	/* uverbs_async_event_destroy_uobj() with RDMA_REMOVE_DRIVER_REMOVE */
 	emu_async_event(file, IBV_EVENT_DEVICE_FATAL, 0);
 	emu_file_disassociate(file);
@@ -45,11 +46,28 @@ emu_removal_now(struct emu_dev *dev)
 
 	emu_report("%s: --fault remove: the device is gone after %llu frames", dev->name,
 		   (unsigned long long)frames(dev));
+	dev->inject.removed_at = emu_clock();
 	for (unsigned int i = 1; (port = emu_port_find(dev, i)) != NULL; i++)
 		port->removed = true;
 	for (file = emu_file_next(NULL); file != NULL; file = emu_file_next(file))
 		if (file->dev == dev)
 			remove_file(file);
+}
+
+/*
+ * A driver that probes the device anew finds all of it free. What is still mapped is a page of
+ * zeros of the device before, whose files know nothing of the new one.
+ */
+static void
+come_back(struct emu_dev *dev)
+{
+	struct emu_dev *port;
+
+	emu_report("%s: --fault return: the device is there again", dev->name);
+	for (unsigned int i = 1; (port = emu_port_find(dev, i)) != NULL; i++)
+		port->removed = false;
+	dev->era++;
+	emu_memic_clear(&dev->memic);
 }
 
 void
@@ -60,10 +78,16 @@ emu_removal_poll(struct emu_dev *dev)
 
 	if (dev->device != NULL)
 		return; /* goes with its device */
+	if (dev->inject.removed_at != 0) {
+		if (dev->removed && f->return_ms != 0 &&
+		    emu_clock() - dev->inject.removed_at >= f->return_ms * 1000000)
+			come_back(dev);
+		return; /* it goes once */
+	}
 	due = f->remove_frames != 0 && frames(dev) >= f->remove_frames;
 	if (f->remove_ms != 0 && dev->inject.opened_at != 0)
 		due |= emu_clock() - dev->inject.opened_at >= f->remove_ms * 1000000;
-	if (due && !dev->removed)
+	if (due)
 		emu_removal_now(dev);
 }
 
@@ -82,9 +106,9 @@ destroys(const struct emu_method *method)
 }
 
 bool
-emu_removal_refuses(const struct emu_dev *dev, const struct emu_method *method)
+emu_removal_refuses(const struct emu_file *file, const struct emu_method *method)
 {
-	if (!dev->removed)
+	if (!file->gone)
 		return false;
 	/* uverbs_disassociate_api_pre() takes the handlers of the driver's methods away */
 	if ((method->object | method->method) & (1U << UVERBS_ID_NS_SHIFT))
@@ -96,9 +120,9 @@ emu_removal_refuses(const struct emu_dev *dev, const struct emu_method *method)
 }
 
 bool
-emu_removal_refuses_write(const struct emu_dev *dev, uint32_t cmd)
+emu_removal_refuses_write(const struct emu_file *file, uint32_t cmd)
 {
-	if (!dev->removed)
+	if (!file->gone)
 		return false;
 	switch (cmd) {
 	case IB_USER_VERBS_CMD_DEALLOC_PD:

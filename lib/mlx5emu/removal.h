@@ -10,7 +10,7 @@
 #include "uapi.h"
 
 /* Whether the kernel says EIO to a method, or to a command inside INVOKE_WRITE. */
-bool emu_removal_refuses(const struct emu_dev *dev, const struct emu_method *method);
-bool emu_removal_refuses_write(const struct emu_dev *dev, uint32_t cmd);
+bool emu_removal_refuses(const struct emu_file *file, const struct emu_method *method);
+bool emu_removal_refuses_write(const struct emu_file *file, uint32_t cmd);
 
 #endif

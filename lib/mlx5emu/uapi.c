@@ -247,7 +247,7 @@ run_method(struct emu_call *call, struct ib_uverbs_attr *attrs, unsigned int n)
 {
 	int err = emu_inject_ioctl(call->dev, call->method->name, true);
 
-	if (err == 0 && emu_removal_refuses(call->dev, call->method))
+	if (err == 0 && emu_removal_refuses(call->file, call->method))
 		err = -EIO;
 	if (err != 0)
 		return err;

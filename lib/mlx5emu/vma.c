@@ -148,7 +148,7 @@ emu_vma_entry(const struct emu_file *file, uint64_t offset, size_t len, int prot
 	      struct emu_mmap_entry **entry)
 {
 	*entry = entry_at(file, offset);
-	if (file->dev->removed)
+	if (file->gone)
 		return -EIO; /* ib_uverbs_get_ucontext_file() */
 	/* rdma_user_mmap_pre(): shared, and exactly the entry's size */
 	if (*entry == NULL || offset % PAGE != 0 || !(flags & MAP_SHARED) ||

@@ -61,6 +61,7 @@ test_values(void **state)
 	assert_int_equal(parsed("reorder=7").reorder, 7);
 	assert_int_equal(parsed("remove=frames:9").remove_frames, 9);
 	assert_int_equal(parsed("remove=ms:10").remove_ms, 10);
+	assert_int_equal(parsed("return=20").return_ms, 20);
 	assert_true(parsed("write-combining").write_combining);
 	assert_int_equal(parsed("incoherent=stores:3").lose_stores, 3);
 	assert_int_equal(parsed("incoherent=loads:1K").lose_loads, 1024);

@@ -204,6 +204,67 @@ test_by_time(void **state)
 	assert_false(abi->devs[1].removed);
 }
 
+/* The device comes back with all its memory; what was opened before knows nothing of it. */
+static void
+test_return(void **state)
+{
+	struct abi *abi = *state;
+	struct emu_dev *dev = &abi->devs[0];
+	uint64_t all = dev->memic.bytes;
+	uint32_t dm, again, late, pd = abi_pd(abi->file, NULL);
+	struct emu_file *file;
+	uint16_t index;
+	uint8_t *cpu;
+
+	emu_engine_stop();
+	abi->cfg.fault.return_ms = 1000;
+	assert_int_equal(abi_dm_try(abi->file, all, 0, &dm, &index, NULL), 0);
+	cpu = map_dm(abi, index, all);
+	assert_ptr_not_equal(cpu, MAP_FAILED);
+	emu_removal_poll(dev);
+	assert_false(dev->removed);
+	remove_dev(abi);
+	emu_removal_poll(dev);
+	assert_true(dev->removed);
+	dev->inject.removed_at -= 1000000000;
+	emu_removal_poll(dev);
+	assert_false(dev->removed);
+
+	file = abi_open(dev, true);
+	assert_int_equal(abi_dm_try(file, all, 0, &again, NULL, NULL), 0);
+	assert_int_equal(abi_dm_try(file, 64, 0, &late, NULL, NULL), -ENOMEM);
+	assert_int_equal(abi_dm_try(abi->file, 64, 0, &late, NULL, NULL), -EIO);
+	assert_int_equal(cpu[0], 0);
+	/* the old device's end gives nothing of the new one back */
+	assert_int_equal(abi_dm_free(abi->file, dm), 0);
+	unmap(cpu, all);
+	assert_int_equal(abi_pd_free(abi->file, pd), 0);
+	assert_int_equal(dev->memic.bytes_used, all);
+	assert_int_equal(abi_dm_free(file, again), 0);
+	assert_int_equal(dev->memic.bytes_used, 0);
+	abi_close(file);
+}
+
+/* It goes once. */
+static void
+test_stays(void **state)
+{
+	struct abi *abi = *state;
+	struct emu_dev *dev = &abi->devs[0];
+
+	emu_engine_stop();
+	abi->cfg.fault.remove_frames = 1;
+	abi->cfg.fault.return_ms = 1;
+	dev->stats.tx_frames = 1;
+	emu_removal_poll(dev);
+	assert_true(dev->removed);
+	dev->inject.removed_at -= 1000000;
+	emu_removal_poll(dev);
+	assert_false(dev->removed);
+	emu_removal_poll(dev);
+	assert_false(dev->removed);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, abi_setup, abi_teardown)
 
 int
@@ -217,6 +278,8 @@ main(void)
 		TEST(test_close),
 		TEST(test_by_frames),
 		TEST(test_by_time),
+		TEST(test_return),
+		TEST(test_stays),
 	};
 
 	return cmocka_run_group_tests_name("fault removal", tests, NULL, NULL);
