@@ -8,9 +8,10 @@ import re
 import struct
 import subprocess
 import tempfile
+import time
 
-from harness import (FITTING, Failure, Testpmd, check_card, check_wire, device_pools, expect,
-                     expect_output, main)
+from harness import (FITTING, PCI_DEVICE, Failure, Testpmd, check_card, check_wire,
+                     device_pools, expect, expect_output, main)
 
 FRAMES = 5000
 LOG = ["--log-level=mempool.mlx5_memic:info"]
@@ -339,8 +340,9 @@ def mkey_shortage(build):
 
 def remove(build, flow_en):
     """The device goes under traffic. The PMD passes DEVICE_FATAL on, testpmd stops, closes and
-    detaches the port; the pool, whose memory is gone, is freed at the end."""
-    with Testpmd(build, card("remove=frames:5000", wire=ENDLESS), LOG, FITTING,
+    detaches the port. The device comes back and is attached, but the pool's memory was that of
+    the device before; the pool is freed at the end."""
+    with Testpmd(build, card("remove=frames:5000", "return=300", wire=ENDLESS), LOG, FITTING,
                  device=f"dv_flow_en={flow_en}") as testpmd:
         testpmd.wait_prompt()
         expect(only_pool(testpmd)["device_slots"] > 0, "no device memory")
@@ -348,6 +350,14 @@ def remove(build, flow_en):
         testpmd.send("start")
         testpmd.wait_for("device removal event")
         testpmd.wait_for("Device is detached")
+        (pool,) = device_pools(testpmd).values()
+        expect(pool["device_free"] == pool["device_slots"] > 0, f"slots are out: {pool}")
+        time.sleep(0.5)
+        testpmd.run(f"port attach {PCI_DEVICE}")
+        expect_output(testpmd, r"Port 0 is attached")
+        testpmd.run("port start 0")
+        expect_output(testpmd, r"MLX5_MEMIC: port 0 .* not started \(EXDEV\): .*pool mb_pool_0 .*"
+                      "from before it was closed and opened again")
         expect(testpmd.quit() == 0, "testpmd failed")
         stats = testpmd.stats()
         port = stats["ports"][0]

@@ -3,8 +3,9 @@
  */
 
 /*
- * Case 50: the device goes while a pool has memory of it. To be run under
- * "mlx5emu --wire loop --fault remove=frames:N", with a port of the mlx5 driver.
+ * Cases 50 and 51: the device goes while a pool has memory of it, and comes back. To be run
+ * under "mlx5emu --wire loop --fault remove=frames:N --fault return=MS", with a port of the
+ * mlx5 driver.
  */
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include <rte_common.h>
+#include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
@@ -26,6 +28,8 @@ static struct rte_mempool *mp;
 static struct rte_mbuf *held;
 static struct rte_device *device;
 static bool removed;
+static long long all_slots;
+static const char *devargs;     /* what the command line said of the device */
 
 static int
 on_removal(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
@@ -124,6 +128,19 @@ case_50_pool_is_freed(void **state)
 		fail_msg("said for nothing: %s", log);
 }
 
+/* Messages of the driver at its usual level. */
+static unsigned int
+said(const char *log)
+{
+	unsigned int n = 0;
+
+	while ((log = strstr(log, "MLX5_MEMIC: ")) != NULL) {
+		log++;
+		n++;
+	}
+	return n;
+}
+
 static void
 case_50_next_pool_spills(void **state)
 {
@@ -137,6 +154,9 @@ case_50_next_pool_spills(void **state)
 	assert_int_equal(pool_number("next", "device_slots"), 0);
 	assert_non_null(strstr(log, "pool next lives in host memory: "));
 	assert_non_null(strstr(log, "ENODEV"));
+	if (said(log) != 1)
+		fail_msg("not one message: %s", log);
+	assert_int_equal(rte_mempool_avail_count(next), N);
 	rte_mempool_free(next);
 }
 
@@ -149,6 +169,95 @@ case_50_port_is_removed(void **state)
 	assert_int_equal(rte_dev_remove(device), 0);
 }
 
+/* No device at all, in EAL or elsewhere: a pool says so once, and works. */
+static void
+case_51_pool_without_a_device(void **state)
+{
+	struct rte_mempool *off;
+	const char *log;
+
+	(void)state;
+	log_begin();
+	off = make_pool("off", N, OPS);
+	log = log_end();
+	assert_non_null(strstr(log, "pool off lives in host memory: "));
+	assert_non_null(strstr(log, "has opened no device"));
+	assert_int_equal(said(log), 1);
+	assert_int_equal(pool_number("off", "device_slots"), 0);
+	rte_mempool_free(off);
+}
+
+/* It is probed as soon as its node is there again. */
+static void
+attach(void)
+{
+	unsigned int tries;
+	int ret = -1;
+
+	for (tries = 0; tries < 100 && ret != 0; tries++) {
+		usleep(100000);
+		ret = rte_dev_probe(devargs);
+	}
+	assert_int_equal(ret, 0);
+	assert_int_equal(rte_eth_dev_count_avail(), 1);
+}
+
+/* As many frames come back as were sent, out of device memory into device memory. */
+static void
+assert_traffic(void)
+{
+	unsigned int tries, k, back = 0;
+	struct rte_mbuf *burst[BURST];
+	uint16_t n, i;
+
+	for (k = 0; k < BURST; k++) {
+		burst[k] = frame();
+		assert_non_null(burst[k]);
+		assert_true(burst[k]->buf_addr != (char *)burst[k] + sizeof(*burst[k]));
+	}
+	memset(rte_pktmbuf_mtod_offset(burst[0], void *, 14), 0x5a, 46);
+	assert_int_equal(rte_eth_tx_burst(0, 0, burst, BURST), BURST);
+	for (tries = 0; tries < 3000 && back < BURST; tries++) {
+		n = rte_eth_rx_burst(0, 0, burst, BURST);
+		for (i = 0; i < n; i++) {
+			assert_true(burst[i]->buf_addr != (char *)burst[i] + sizeof(*burst[i]));
+			if (back + i == 0)
+				assert_int_equal(*rte_pktmbuf_mtod_offset(burst[i], uint8_t *, 59),
+						 0x5a);
+		}
+		rte_pktmbuf_free_bulk(burst, n);
+		back += n;
+		usleep(1000);
+	}
+	assert_int_equal(back, BURST);
+}
+
+/* A new pool has all of the memory, and frames pass; then all goes in order. */
+static void
+case_51_device_comes_back(void **state)
+{
+	const char *log;
+
+	(void)state;
+	attach();
+	log_begin();
+	mp = make_pool("again", N, OPS);
+	log = log_end();
+	assert_int_equal(pool_number("again", "device_slots"), all_slots);
+	/* the one that says how many buffers are where */
+	assert_int_equal(said(log), 1);
+	start_port();
+	assert_int_equal(rte_eth_promiscuous_enable(0), 0);
+	assert_traffic();
+	assert_int_equal(rte_eth_dev_stop(0), 0);
+	assert_int_equal(rte_mempool_avail_count(mp), N);
+	log_begin();
+	rte_mempool_free(mp);
+	assert_int_equal(rte_dev_remove(device), 0);
+	log = log_end();
+	assert_int_equal(said(log), 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -157,6 +266,8 @@ main(int argc, char **argv)
 		cmocka_unit_test(case_50_pool_is_freed),
 		cmocka_unit_test(case_50_next_pool_spills),
 		cmocka_unit_test(case_50_port_is_removed),
+		cmocka_unit_test(case_51_pool_without_a_device),
+		cmocka_unit_test(case_51_device_comes_back),
 	};
 	int failed;
 
@@ -166,7 +277,9 @@ main(int argc, char **argv)
 		printf("no mlx5 port: name one with EAL options, as under mlx5emu\n");
 		return SKIPPED;
 	}
+	devargs = argv[argc - 1];
 	mp = make_pool("removed", N, OPS);
+	all_slots = pool_number("removed", "device_slots");
 	start_port();
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	rte_eal_cleanup();

@@ -257,8 +257,13 @@ mpm_host_mr_tell(const struct ibv_pd *pd, const void *addr, size_t len, const st
 	    limit.rlim_cur != RLIM_INFINITY)
 		snprintf(cure, sizeof(cure), "; the process may lock %zu KiB (RLIMIT_MEMLOCK): "
 			 "raise that, as with ulimit -l", (size_t)limit.rlim_cur >> 10);
-	MPM_LOG(ERR, "ibv_reg_mr of %zu bytes of host memory at %p on %s: %s%s", len, addr,
-		ibv_get_device_name(pd->context->device), memic_errno_name(err), cure);
+	/* what a removed device says (ib_uverbs_get_ucontext_file()); the port was told of that */
+	if (err == EIO)
+		MPM_LOG(INFO, "ibv_reg_mr of %zu bytes of host memory at %p on %s: EIO", len, addr,
+			ibv_get_device_name(pd->context->device));
+	else
+		MPM_LOG(ERR, "ibv_reg_mr of %zu bytes of host memory at %p on %s: %s%s", len, addr,
+			ibv_get_device_name(pd->context->device), memic_errno_name(err), cure);
 	errno = err;
 }
 

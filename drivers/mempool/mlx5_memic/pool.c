@@ -189,7 +189,7 @@ settle(struct mpm_pool *p, struct mpm_nic *nic, unsigned int want)
 	int ret;
 
 	ret = take_somewhere(p, nic, want, why, sizeof(why));
-	if (ret == -EBUSY) {
+	if (ret == MPM_OTHER_MKEY) {
 		MPM_LOG(ERR, "pool %s not created (EINVAL), rule %s: %s", p->mp->name,
 			p->rule.origin, why);
 		return -EINVAL;

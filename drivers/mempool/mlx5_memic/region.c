@@ -390,7 +390,7 @@ mpm_region_get(struct mpm_nic *nic, const struct mpm_rule *rule, size_t stride, 
 				 "the device memory of %s: give both rules the same mkey=",
 				 mpm_mkey_name(rule->mkey), memic_mkey_mode_name(r->mode),
 				 nic->name);
-			return -EBUSY;
+			return MPM_OTHER_MKEY;
 		}
 		n = find_slots(r, stride, want, NULL);
 		if (best == NULL || n > most) {

@@ -29,6 +29,9 @@
 /** Grain of the region's map of slots: the device's own granularity. */
 #define MPM_GRAIN 64u
 
+/** Another pool has settled keys of another mode; no errno, as the kernel may say any. */
+#define MPM_OTHER_MKEY 1
+
 struct mpm_region {
 	TAILQ_ENTRY(mpm_region) next;    /**< Regions that the hooks answer for. */
 	LIST_ENTRY(mpm_region) of_nic;
@@ -67,8 +70,8 @@ struct mpm_region {
  *             have room for fewer slots, or for none.
  * @param[out] why sentence on failure.
  * @param why_len its size.
- * @return 0; -EBUSY when the device has keys of another mode, otherwise what the failed
- *         step gave.
+ * @return 0; MPM_OTHER_MKEY when the device has keys of another mode, otherwise what the
+ *         failed step gave.
  */
 int mpm_region_get(struct mpm_nic *nic, const struct mpm_rule *rule, size_t stride,
 		   unsigned int want, struct mpm_region **region, char *why, size_t why_len);

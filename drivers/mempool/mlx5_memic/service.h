@@ -30,7 +30,8 @@ void mpm_service_end(struct mpm_region *r);
  * @param mkey what the rule asks of keys.
  * @param[out] why sentence on failure.
  * @param why_len its size.
- * @return 0, otherwise what the failed step gave; what was done before stays.
+ * @return 0, otherwise what the failed step gave, as mpm_way_settle(); what was done before
+ *         stays.
  */
 int mpm_service_join(struct mpm_region *r, enum mpm_mkey mkey, char *why, size_t why_len);
 

@@ -216,7 +216,7 @@ mpm_way_settle(struct mpm_region *r, enum mpm_mkey mkey, char *why, size_t why_l
 	if (is_identity(r) != (mkey == MPM_MKEY_DIRECT)) {
 		snprintf(why, why_len, "device memory that a failed pool has left is not mapped as "
 			 "mkey=%s needs it (EBUSY): create that pool first", mpm_mkey_name(mkey));
-		return -EBUSY;
+		return MPM_OTHER_MKEY;
 	}
 	return mkey == MPM_MKEY_AUTO ? settle_auto(r, why, why_len) :
 	       settle_named(r, mkey, why, why_len);
