@@ -15,17 +15,15 @@ void
 memic_bus_address(const struct ibv_device *ibdev, char *address, size_t size)
 {
 	char link[IBV_SYSFS_PATH_MAX + sizeof("/device")];
-	char *path, *base;
+	char path[PATH_MAX], *base;
 
 	/* the last part of the path that the link leads to */
 	address[0] = '\0';
 	snprintf(link, sizeof(link), "%s/device", ibdev->ibdev_path);
-	path = realpath(link, NULL);
-	if (path == NULL)
+	if (realpath(link, path) == NULL)
 		return;
 	base = strrchr(path, '/');
 	snprintf(address, size, "%s", base != NULL ? base + 1 : path);
-	free(path);
 }
 
 static int
@@ -54,7 +52,9 @@ cap_bit(const uint32_t *out, struct prm_field f)
  * Whether the kernel context takes DevX commands. QUERY_HCA_CAP tells nothing, since
  * the kernel answers it on any context (devx_is_whitelist_cmd in its
  * drivers/infiniband/hw/mlx5/devx.c); another command that only reads comes back
- * with EINVAL from a context without DevX. What firmware thinks of it is no matter.
+ * with EINVAL from a context without DevX, and with the others from kernels without it.
+ * What firmware thinks of it is no matter, and a failure that says nothing about DevX is
+ * left to the creation of a key, which then tells it.
  */
 static bool
 devx_accepted(struct ibv_context *ctx)
@@ -65,7 +65,8 @@ devx_accepted(struct ibv_context *ctx)
 
 	prm_set(in, 0, PRM_IN_OPCODE, PRM_OP_QUERY_NIC_VPORT_CONTEXT);
 	err = memic_verbs_errno(mlx5dv_devx_general_cmd(ctx, in, sizeof(in), out, sizeof(out)));
-	return err == 0 || err == EREMOTEIO || prm_get(out, 0, PRM_OUT_STATUS) != 0;
+	return prm_get(out, 0, PRM_OUT_STATUS) != 0 ||
+		(err != EINVAL && err != EPERM && err != EOPNOTSUPP && err != EPROTONOSUPPORT);
 }
 
 /* The conditions under which the kernel serves SW_ICM: handle_alloc_dm_sw_icm() in its

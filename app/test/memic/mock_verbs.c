@@ -428,6 +428,8 @@ __wrap_mlx5dv_devx_general_cmd(struct ibv_context *ctx, const void *in, size_t i
 		fill_caps((be32toh(head[1]) & 0xffff) >> 1, (uint32_t *)out + 4);
 		return 0;
 	}
+	if (mock.general_err != 0)
+		return mock.general_err;
 	/* as the kernel's devx_get_uid() */
 	return mock.devx ? 0 : EINVAL;
 }

@@ -30,6 +30,7 @@ struct mock {
 	unsigned int log_max_align; /* in units of 64 bytes, as firmware counts */
 	size_t start_offset;        /* of an allocation inside its first page */
 	bool devx;
+	int general_err; /* of commands that only contexts with DevX take */
 	bool relaxed_ordering;
 	bool order_read_after_write;
 	bool mr_takes_relaxed;
