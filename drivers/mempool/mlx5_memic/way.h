@@ -35,7 +35,8 @@ size_t mpm_way_lost_of(const struct mpm_region *r);
  * Settle the kind of keys of a region, and make the first one. Does nothing but the
  * latter for a region that is settled.
  *
- * @return 0; MPM_OTHER_MKEY for a region whose mapping is another mode's; otherwise what failed, with the reason in @p why.
+ * @return 0; MPM_OTHER_MKEY for a region whose mapping is another mode's; otherwise what
+ *         failed, with the reason in @p why.
  */
 int mpm_way_settle(struct mpm_region *r, enum mpm_mkey mkey, char *why, size_t why_len);
 
