@@ -3,9 +3,9 @@
 # Copyright(c) 2026 The dpdk-memic authors
 #
 # Tests that take too long for every day: thousands of lives of pools and ports, medians
-# of port starts, the whole sweep, minutes of fuzzing, and all tests under sanitizers and
-# valgrind. Each part has a limit of time. Ends with the line "tests: N passed, N failed,
-# N skipped"; the exit status is 0 if some test passed and none failed.
+# of port starts, the whole sweep, every failure once, minutes of fuzzing, and all tests
+# under sanitizers and valgrind. Each part has a limit of time. Ends with the line "tests:
+# N passed, N failed, N skipped"; the exit status is 0 if some test passed and none failed.
 #
 # usage: test-long.sh [CYCLES [FUZZ_SECONDS]]   (default 3000, and 180 for each target)
 
@@ -43,7 +43,8 @@ try() {
 	failed=$((failed + f))
 	skipped=$((skipped + s))
 	if [ "$status" -eq 0 ]; then
-		grep -E '[0-9]+ cycles:|at most|median|^ratio|^fuzz |^tests:' "$log" || true
+		grep -E '[0-9]+ cycles:|at most|[0-9] steps|median|^ratio|^fuzz |^tests:' \
+			"$log" || true
 	else
 		tail -n 60 "$log"
 		[ "$status" -ne 124 ] || say "$name: not done within $limit s"
@@ -62,6 +63,17 @@ try 900 "port start, 200000 mbufs" /usr/bin/python3 app/test/e2e/test_start.py "
 # else it finds all there from the last time
 rm -rf "$BUILD/sweep-long"
 try 1800 "sweep" devtools/sweep.sh --output "$BUILD/sweep-long"
+# every call that fails once: the driver's with other errors, EAL's start, and DPDK's own
+for flow_en in 0 1; do
+	for error in ENOMEM EIO EBUSY EREMOTEIO; do
+		try 600 "every failure once, $error, dv_flow_en=$flow_en" /usr/bin/python3 \
+			app/test/e2e/test_steps.py "$BUILD" ours "$flow_en" "$error"
+	done
+	try 1800 "every failure of DPDK's once, dv_flow_en=$flow_en" /usr/bin/python3 \
+		app/test/e2e/test_steps.py "$BUILD" others "$flow_en" 1
+done
+try 600 "every failure at the start once" /usr/bin/python3 app/test/e2e/test_steps.py "$BUILD" \
+	load 1
 for target in ioctl wqe packet config rules; do
 	# beside the seconds: building, and counting what was reached
 	try $((fuzz_seconds + 600)) "fuzz $target, $fuzz_seconds s" devtools/fuzz.sh \
