@@ -16,6 +16,7 @@
 #include "control.h"
 #include "devices.h"
 #include "log.h"
+#include "own.h"
 #include "pool.h"
 #include "region.h"
 #include "rxq.h"
@@ -126,7 +127,7 @@ advise_depth(const struct view *v, struct mpm_pool *p, const struct mpm_rx_descs
 static void
 advise_device(const struct view *v, struct mpm_pool *p, uint16_t queue)
 {
-	const struct mpm_nic *nic = p->region->nic;
+	const struct mpm_nic *nic = mpm_own(p)->region->nic;
 	uint64_t bit = UINT64_C(1) << v->port % 64;
 
 	/* each port on its own: one of them may be able to start, another not */
@@ -156,7 +157,7 @@ pool_of_segment(const struct mpm_rxq *rxq, unsigned int seg)
 	for (i = 0; i < seg; i++)
 		if (rxq->mp[i] == rxq->mp[seg])
 			return NULL;
-	return p != NULL && p->region != NULL && p->slots != 0 ? p : NULL;
+	return p != NULL && mpm_own(p)->region != NULL && p->slots != 0 ? p : NULL;
 }
 
 static void
@@ -205,7 +206,7 @@ same_device(const struct mpm_nic *a, const struct mpm_nic *b)
 static void
 advise_pool(const struct view *v, const struct share *s)
 {
-	if (!same_device(v->nic, s->pool->region->nic)) {
+	if (!same_device(v->nic, mpm_own(s->pool)->region->nic)) {
 		advise_device(v, s->pool, s->queue);
 		return;
 	}
@@ -228,7 +229,7 @@ mpm_advice(uint16_t port)
 	n = collect(&v, shares);
 	for (i = 0; i < n; i++) {
 		advise_pool(&v, &shares[i]);
-		if (own == NULL && same_device(v.nic, shares[i].pool->region->nic))
+		if (own == NULL && same_device(v.nic, mpm_own(shares[i].pool)->region->nic))
 			own = shares[i].pool->mp->name;
 	}
 	/* whatever it receives into, it may be given buffers of its device to send */

@@ -20,6 +20,7 @@
 #include "control.h"
 #include "foreign.h"
 #include "log.h"
+#include "own.h"
 #include "pool.h"
 #include "reach.h"
 #include "region.h"
@@ -162,7 +163,7 @@ survey_pool(struct mpm_pool *p, void *arg)
 {
 	struct survey *s = arg;
 
-	if (p->region == NULL || p->region->nic == s->nic ||
+	if (mpm_own(p)->region == NULL || mpm_own(p)->region->nic == s->nic ||
 	    p->rule.foreign != MPM_FOREIGN_BOUNCE)
 		return 0;
 	s->need.room = RTE_MAX(s->need.room, (unsigned int)rte_pktmbuf_data_room_size(p->mp));

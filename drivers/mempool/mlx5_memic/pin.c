@@ -19,6 +19,7 @@
 #include "devices.h"
 #include "host_mr.h"
 #include "log.h"
+#include "own.h"
 #include "pin.h"
 #include "pool.h"
 #include "region.h"
@@ -106,7 +107,7 @@ pin_mbuf(const struct mpm_pool *p, struct rte_mbuf *m, unsigned int i)
 	struct rte_mbuf_ext_shared_info *shinfo = &p->shinfo[i];
 
 	if (mpm_pool_is_dev(p, m)) {
-		m->buf_addr = p->region->base + p->offsets[dev_index(p, m)];
+		m->buf_addr = mpm_own(p)->region->base + p->offsets[dev_index(p, m)];
 		/* a device that needs IO addresses cannot reach the memory of another one */
 		rte_mbuf_iova_set(m, RTE_BAD_IOVA);
 	}

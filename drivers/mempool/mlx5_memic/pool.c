@@ -28,6 +28,7 @@
 #include "hooks.h"
 #include "host_mr.h"
 #include "log.h"
+#include "own.h"
 #include "pages.h"
 #include "pin.h"
 #include "pool.h"
@@ -38,7 +39,7 @@
 #include "siblings.h"
 #include "wake.h"
 
-static TAILQ_HEAD(mpm_pools, mpm_pool) pools = TAILQ_HEAD_INITIALIZER(pools);
+static TAILQ_HEAD(mpm_pools, mpm_own) pools = TAILQ_HEAD_INITIALIZER(pools);
 
 /* ---- placement ---- */
 
@@ -86,7 +87,8 @@ in_host_memory(struct mpm_pool *p, int err, const char *fmt, ...)
 static void
 release_slots(struct mpm_pool *p)
 {
-	struct mpm_region *region = p->region;
+	struct mpm_own *own = mpm_own(p);
+	struct mpm_region *region = own->region;
 	bool out = p->state == MPM_PINNED;
 	unsigned int i;
 
@@ -97,9 +99,9 @@ release_slots(struct mpm_pool *p)
 			mpm_region_give(region, p->stride, p->offsets[i]);
 	}
 	/* those that are out are still known by their offsets */
-	if (p->wake == NULL) {
+	if (own->wake == NULL) {
 		p->slots = 0;
-		p->region = NULL;
+		own->region = NULL;
 	}
 	mpm_region_put(region);
 }
@@ -134,13 +136,14 @@ alloc_tables(struct mpm_pool *p, unsigned int want)
 static int
 take_slots(struct mpm_pool *p, struct mpm_nic *nic, unsigned int want, char *why, size_t why_len)
 {
+	struct mpm_own *own = mpm_own(p);
 	int ret;
 
 	strlcpy(p->rule.dev, nic->name, sizeof(p->rule.dev));
-	ret = mpm_region_get(nic, &p->rule, p->stride, want, &p->region, why, why_len);
+	ret = mpm_region_get(nic, &p->rule, p->stride, want, &own->region, why, why_len);
 	if (ret != 0)
 		return ret;
-	p->slots = mpm_region_take(p->region, p->stride, want, p->offsets);
+	p->slots = mpm_region_take(own->region, p->stride, want, p->offsets);
 	if (p->slots != 0)
 		return 0;
 	snprintf(why, why_len, "no %zu bytes left of the device memory of %s", p->stride,
@@ -158,7 +161,7 @@ take_somewhere(struct mpm_pool *p, struct mpm_nic *first, unsigned int want, cha
 	int ret;
 
 	do {
-		if (p->region != NULL)
+		if (mpm_own(p)->region != NULL)
 			release_slots(p);
 		ret = take_slots(p, nic, want, why, why_len);
 		nic = any && ret != 0 ? mpm_devices_after(nic) : NULL;
@@ -178,13 +181,14 @@ too_few(const struct mpm_pool *p)
 		"need %zu bytes of device memory of %s, %u buffers fit, %u buffers and %zu bytes "
 		"are missing; make the pool smaller, raise size= or set spill=1", p->mp->name,
 		p->rule.origin, p->mp->size, p->stride, p->mp->size * p->stride,
-		p->region->nic->name, p->slots, missing, missing * p->stride);
+		mpm_own(p)->region->nic->name, p->slots, missing, missing * p->stride);
 	return -ENOMEM;
 }
 
 static int
 settle(struct mpm_pool *p, struct mpm_nic *nic, unsigned int want)
 {
+	const struct mpm_own *own = mpm_own(p);
 	char why[sizeof(p->reason)];
 	int ret;
 
@@ -194,20 +198,20 @@ settle(struct mpm_pool *p, struct mpm_nic *nic, unsigned int want)
 			p->rule.origin, why);
 		return -EINVAL;
 	}
-	if (p->slots < p->mp->size && p->region != NULL && !p->rule.spill)
+	if (p->slots < p->mp->size && own->region != NULL && !p->rule.spill)
 		return too_few(p);
 	/* nobody has an mbuf of the pool yet */
 	if (ret == 0)
 		ret = mpm_guard_pool(p, why, sizeof(why));
 	if (ret != 0) {
-		if (p->region != NULL)
+		if (own->region != NULL)
 			release_slots(p);
 		return in_host_memory(p, ret, "%s", why);
 	}
 	MPM_LOG(NOTICE, "pool %s: %u of %u buffers, %zu bytes, in device memory of %s (%s), %u in "
 		"host memory", p->mp->name, p->slots, p->mp->size, p->slots * p->stride,
-		p->region->nic->name, p->region->nic->address, p->mp->size - p->slots);
-	strlcpy(p->device, p->region->nic->name, sizeof(p->device));
+		own->region->nic->name, own->region->nic->address, p->mp->size - p->slots);
+	strlcpy(p->device, own->region->nic->name, sizeof(p->device));
 	p->state = MPM_NEW;
 	return 0;
 }
@@ -293,7 +297,7 @@ mpm_pool_mine(const struct mpm_pool *p)
 const struct mpm_region *
 mpm_pool_region(const struct mpm_pool *p)
 {
-	return mpm_pool_mine(p) ? p->region : NULL;
+	return mpm_own(p)->region;
 }
 
 static struct mpm_pool *
@@ -373,14 +377,17 @@ mpm_pool_alloc(struct rte_mempool *mp)
 	mpm_control_lock();
 	mpm_wake_reap();
 	mpm_region_retry();
-	ret = match_and_place(p);
+	ret = mpm_own_add(p) != 0 ? no_memory(mp, "what this process knows of it") :
+	      match_and_place(p);
 	if (ret == 0 && mpm_cache_init(mp, p) != 0)
 		ret = no_memory(mp, "the list of its buffers and the lcores' caches");
-	if (ret != 0 && p->region != NULL)
+	if (ret != 0 && mpm_own(p)->region != NULL)
 		release_slots(p);
 	if (ret == 0) {
 		mp->pool_data = p;
-		TAILQ_INSERT_TAIL(&pools, p, next);
+		TAILQ_INSERT_TAIL(&pools, mpm_own(p), next);
+	} else {
+		mpm_own_remove(p);
 	}
 	mpm_control_unlock();
 	if (ret != 0)
@@ -392,7 +399,7 @@ void
 mpm_pool_release(struct mpm_pool *p)
 {
 	mpm_control_lock();
-	if (p->region != NULL)
+	if (mpm_own(p)->region != NULL)
 		release_slots(p);
 	mpm_control_unlock();
 }
@@ -401,6 +408,7 @@ void
 mpm_pool_free(struct rte_mempool *mp)
 {
 	struct mpm_pool *p = mp->pool_data;
+	struct mpm_own *own;
 
 	if (!mpm_pool_valid(p))
 		return;
@@ -413,19 +421,22 @@ mpm_pool_free(struct rte_mempool *mp)
 	}
 	mpm_siblings_free(p);
 	mpm_control_lock();
-	TAILQ_REMOVE(&pools, p, next);
+	own = mpm_own(p);
+	TAILQ_REMOVE(&pools, own, next);
 	mpm_rxq_forget(mp);
 	mpm_host_mr_withdraw(p);
 	if (p->state == MPM_PINNED && p->home == NULL && p->shinfo != NULL)
 		mpm_pin_orphan(p);
-	if (p->wake != NULL)
+	if (own->wake != NULL)
 		mpm_wake_begin(p);
 	else
 		mp->pool_data = NULL;
-	if (p->region != NULL)
+	if (own->region != NULL)
 		release_slots(p);
-	if (p->wake == NULL)
+	if (own->wake == NULL) {
+		mpm_own_remove(p);
 		mpm_pool_delete(p);
+	}
 	mpm_wake_reap();
 	mpm_region_retry();
 	mpm_guard_relax();
@@ -435,11 +446,11 @@ mpm_pool_free(struct rte_mempool *mp)
 int
 mpm_pool_each(int (*fn)(struct mpm_pool *p, void *arg), void *arg)
 {
-	struct mpm_pool *p;
+	struct mpm_own *own;
 	int ret = 0;
 
-	TAILQ_FOREACH(p, &pools, next) {
-		ret = fn(p, arg);
+	TAILQ_FOREACH(own, &pools, next) {
+		ret = fn(own->pool, arg);
 		if (ret != 0)
 			break;
 	}
@@ -460,11 +471,11 @@ mpm_pool_walk(int (*fn)(struct mpm_pool *p, void *arg), void *arg)
 struct mpm_pool *
 mpm_pool_known(const struct rte_mempool *mp)
 {
-	struct mpm_pool *p;
+	struct mpm_own *own;
 
-	TAILQ_FOREACH(p, &pools, next)
-		if (p->mp == mp)
-			return p;
+	TAILQ_FOREACH(own, &pools, next)
+		if (own->pool->mp == mp)
+			return own->pool;
 	return NULL;
 }
 

@@ -40,7 +40,6 @@
 extern uint32_t mpm_pool_magic __attribute__((visibility("hidden")));
 
 struct mpm_region;
-struct mpm_wake;
 
 /** Words of a bit for each port. */
 #define MPM_PORT_WORDS ((RTE_MAX_ETHPORTS + 63) / 64)
@@ -83,15 +82,9 @@ struct mpm_pool {
 		uint64_t told[MPM_PORT_WORDS]; /**< Ports that were told of. */
 	} foreign;
 
-	/*
-	 * Of the process that created the pool, and of no use in any other: all that is
-	 * above and below are numbers and addresses in EAL's shared memory.
-	 */
-	uint64_t owner;            /**< The process, see mpm_pool_mine(). */
+	uint64_t owner;            /**< The process that created it, see mpm_pool_mine(). */
 	pid_t owner_pid;           /**< For messages: processes can have namespaces of pids. */
-	TAILQ_ENTRY(mpm_pool) next;
-	struct mpm_region *region; /**< NULL in a pool without device memory. */
-	struct mpm_wake *wake;     /**< At free: what was out, where that can be held. */
+	uint32_t own;              /**< Where that one keeps what is its own (own.h). */
 
 	struct mpm_store store;
 } MPM_CACHE_ALIGNED;

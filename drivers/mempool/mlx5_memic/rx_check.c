@@ -12,6 +12,7 @@
 #include "control.h"
 #include "devices.h"
 #include "log.h"
+#include "own.h"
 #include "pool.h"
 #include "reach.h"
 #include "region.h"
@@ -20,7 +21,7 @@
 static int
 refuse(const struct mpm_port *view, uint16_t port, uint16_t queue, const struct mpm_pool *p)
 {
-	const struct mpm_nic *nic = p->region->nic;
+	const struct mpm_nic *nic = mpm_own(p)->region->nic;
 
 	if (view->nic != NULL && strcmp(view->nic->name, nic->name) == 0)
 		MPM_LOG(ERR, "port %u (%s) not started (EXDEV): Rx queue %u has pool %s in device "
@@ -48,7 +49,8 @@ check_pool(const struct mpm_port *view, uint16_t port, uint16_t queue,
 	/* a pool may be gone, and its queue waits to be set up again */
 	const struct mpm_pool *p = mpm_pool_known(mp);
 
-	if (p == NULL || p->region == NULL || p->slots == 0 || p->region->nic == view->nic ||
+	if (p == NULL || mpm_own(p)->region == NULL || p->slots == 0 ||
+	    mpm_own(p)->region->nic == view->nic ||
 	    view->reach != MPM_REACH_NOT)
 		return 0;
 	return refuse(view, port, queue, p);

@@ -25,6 +25,7 @@
 #include "devices.h"
 #include "hooks.h"
 #include "log.h"
+#include "own.h"
 #include "pool.h"
 #include "reach.h"
 #include "region.h"
@@ -140,7 +141,7 @@ struct search {
 static bool
 is_stale(const struct mpm_pool *p)
 {
-	return p->region != NULL && !mpm_nic_alive(p->region->nic);
+	return mpm_own(p)->region != NULL && !mpm_nic_alive(mpm_own(p)->region->nic);
 }
 
 static int

@@ -17,6 +17,7 @@
 #include "cache.h"
 #include "devices.h"
 #include "log.h"
+#include "own.h"
 #include "pin.h"
 #include "pool.h"
 #include "region.h"
@@ -213,12 +214,14 @@ static void
 tell(const struct rte_mempool *mp, const struct mpm_pool *p, unsigned int out,
      unsigned int dev_out)
 {
+	const struct mpm_own *own = mpm_own(p);
+
 	MPM_LOG(ERR, "pool %s is freed with %u of its %u buffers still out, %u of them in device "
 		"memory of %s: their slots stay out of use until %s%s. Stop ports and free all "
 		"mbufs before rte_mempool_free()", mp->name, out, mp->populated_size, dev_out,
-		p->region->nic->name, p->wake == NULL || p->wake->lost ?
+		own->region->nic->name, own->wake == NULL || own->wake->lost ?
 		"the device is closed" : "they are back or the device is closed",
-		p->wake == NULL ? ", as there is no memory to wait for them (ENOMEM)" : "");
+		own->wake == NULL ? ", as there is no memory to wait for them (ENOMEM)" : "");
 }
 
 static void
@@ -226,12 +229,13 @@ tell_no_roll(const struct rte_mempool *mp, const struct mpm_pool *p)
 {
 	MPM_LOG(ERR, "pool %s is freed, and there is no memory to find out which of its buffers "
 		"are still out (ENOMEM): all %u slots in device memory of %s stay out of use "
-		"until the device is closed", mp->name, p->slots, p->region->nic->name);
+		"until the device is closed", mp->name, p->slots, mpm_own(p)->region->nic->name);
 }
 
 void
 mpm_wake_prepare(struct rte_mempool *mp, struct mpm_pool *p)
 {
+	struct mpm_own *own = mpm_own(p);
 	unsigned int out, dev_out;
 	struct roll roll;
 
@@ -244,14 +248,14 @@ mpm_wake_prepare(struct rte_mempool *mp, struct mpm_pool *p)
 	dev_out = mark_slots(p, &roll);
 	out = count_out(mp, &roll);
 	if (out != 0)
-		p->wake = wake_new(mp, p, &roll, out);
-	if (p->wake != NULL)
-		p->wake->dev_out = dev_out;
+		own->wake = wake_new(mp, p, &roll, out);
+	if (own->wake != NULL)
+		own->wake->dev_out = dev_out;
 	roll_end(&roll);
 	if (out != 0)
 		tell(mp, p, out, dev_out);
 	/* what cannot be held must not be called back either */
-	if (out != 0 && (p->wake == NULL || p->wake->lost))
+	if (out != 0 && (own->wake == NULL || own->wake->lost))
 		mpm_pin_orphan(p);
 }
 
@@ -260,15 +264,19 @@ mpm_wake_prepare(struct rte_mempool *mp, struct mpm_pool *p)
 static unsigned int
 returned(const struct mpm_pool *p)
 {
-	return rte_mempool_avail_count(p->wake->mp) - p->wake->idle;
+	const struct mpm_wake *w = mpm_own(p)->wake;
+
+	return rte_mempool_avail_count(w->mp) - w->idle;
 }
 
 void
 mpm_wake_begin(struct mpm_pool *p)
 {
-	p->mp = p->wake->mp;
-	p->wake->idle = rte_mempool_avail_count(p->wake->mp);
-	TAILQ_INSERT_TAIL(&wakes, p->wake, next);
+	struct mpm_wake *w = mpm_own(p)->wake;
+
+	p->mp = w->mp;
+	w->idle = rte_mempool_avail_count(w->mp);
+	TAILQ_INSERT_TAIL(&wakes, w, next);
 }
 
 static void
@@ -278,24 +286,25 @@ recover_slots(struct mpm_pool *p)
 
 	for (i = 0; i < p->slots; i++)
 		if (p->home[i] == 0)
-			mpm_region_recover(p->region, p->stride, p->offsets[i]);
+			mpm_region_recover(mpm_own(p)->region, p->stride, p->offsets[i]);
 }
 
 static void
 wake_end(struct mpm_pool *p)
 {
-	struct mpm_wake *w = p->wake;
+	struct mpm_wake *w = mpm_own(p)->wake;
 	unsigned int i;
 
 	TAILQ_REMOVE(&wakes, w, next);
 	MPM_LOG(NOTICE, "pool %s: the %u buffers that were out when it was freed are back, %u of "
 		"them had device memory", p->mp->name, w->out, w->dev_out);
-	if (p->region != NULL)
+	if (mpm_own(p)->region != NULL)
 		recover_slots(p);
 	for (i = 0; i < w->n_chunks; i++)
 		w->chunks[i].free_cb(&w->chunks[i], w->chunks[i].opaque);
 	rte_free(w->mp);
 	free(w);
+	mpm_own_remove(p);
 	mpm_pool_delete(p);
 }
 
@@ -318,8 +327,8 @@ mpm_wake_region_gone(const struct mpm_region *region)
 	if (exiting)
 		return;
 	TAILQ_FOREACH(w, &wakes, next)
-		if (w->pool->region == region)
-			w->pool->region = NULL;
+		if (mpm_own(w->pool)->region == region)
+			mpm_own(w->pool)->region = NULL;
 }
 
 void
