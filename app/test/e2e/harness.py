@@ -34,6 +34,10 @@ FITTING = ["--rxd=64", "--txd=64", "--burst=16", "--mbuf-size=1664", "--mbcache=
            "--total-num-mbufs=1025"]
 
 
+# Another thread of testpmd may tell of an event in the middle of it.
+PROMPT = r"(?:\s*Port \d+: [a-z ]+ event\s*)?".join("testpmd> ")
+
+
 class Failure(Exception):
     """The program under test did not do what it should."""
 
@@ -245,13 +249,13 @@ class Testpmd(Program):
         super().__exit__(kind, *rest)
 
     def wait_prompt(self, seconds=60):
-        self.wait_for(r"testpmd> ", seconds)
+        self.wait_for(PROMPT, seconds)
 
     def run(self, line, seconds=30):
         """Give one command and return what it printed."""
         start = len(self.output)
         self.send(line)
-        end = self.wait_for(r"testpmd> ", seconds, start)
+        end = self.wait_for(PROMPT, seconds, start)
         return self.output[start:end]
 
     def query(self, command):

@@ -9,8 +9,8 @@ import subprocess
 import tempfile
 
 import frames as eth
-from harness import (FITTING, PLUGIN, Skip, Testpmd, check_card, check_wire, device_pools,
-                     expect, expect_output, lcores, main, world_writable_above)
+from harness import (FITTING, PLUGIN, Skip, Testpmd, add_preload, check_card, check_wire,
+                     device_pools, expect, expect_output, lcores, main, world_writable_above)
 from split import make_frames
 from unprivileged import Unprivileged
 
@@ -89,7 +89,8 @@ def case_66(build, what):
     """Case 66: no node of the device, or no more memory to lock: a reason, and no crash."""
     if what == "no_node":
         preload = os.path.join(build.folder, "app/test/e2e/libe2e_fail.so")
-        env = dict(os.environ, E2E_FAIL="no_node", LD_PRELOAD=preload)
+        env = dict(os.environ, E2E_FAIL="no_node")
+        add_preload(env, preload)
         with Testpmd(build, ["--memic", "256K"], app=FITTING, env=env) as testpmd:
             testpmd.wait_prompt()
             pool = only_pool(testpmd)

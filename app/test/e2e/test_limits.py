@@ -11,7 +11,7 @@ import os
 import re
 import tempfile
 
-from harness import (PCI_DEVICE, Program, check_card, check_wire, expect, expect_output,
+from harness import (PCI_DEVICE, Program, Skip, check_card, check_wire, expect, expect_output,
                      lcores, main, plugin_arguments)
 from test_secondary import need_huge_pages
 from unprivileged import Unprivileged, low_addresses_kept
@@ -118,6 +118,8 @@ def files(build):
 
 def memory(build):
     """No addresses left for the mapping."""
+    if "san.so" in os.environ.get("LD_PRELOAD", ""):
+        raise Skip("a sanitizer needs addresses itself")
     with Limits(build, "memory=0", "pool", "free", "memory=16384", "pool", "start",
                 f"forward={FRAMES}", "stop") as program:
         program.finish()

@@ -15,8 +15,8 @@ import subprocess
 import sys
 import tty
 
-from harness import (Build, Failure, PCI_DEVICE, Program, Skip, TESTPMD, check_card, check_wire,
-                     expect, expect_output, main, plugin_arguments)
+from harness import (PROMPT, Build, Failure, PCI_DEVICE, Program, Skip, TESTPMD, check_card,
+                     check_wire, expect, expect_output, main, plugin_arguments)
 
 PAGES = 100             # of 2 MiB that must be free
 INSIDE = "--inside"     # marks the run within the launcher
@@ -255,7 +255,7 @@ def address_taken(build):
     """A secondary that cannot have the memory where it must be is told why (45)."""
     with Ours(build, "primary") as first:
         first.run("get 1", "got 1 device 1")
-        address = int(first.run("where", "where (0x[0-9a-f]+)"), 16) & ~4095
+        address = int(first.run("where", "where (0x[0-9a-f]+)"), 16) >> 32 << 32
         first.run("put 1", "put 1")
         with Ours(build, "secondary", block=address, ready=False) as second:
             expect(second.wait_exit() == 1, f"exit status {second.status}")
@@ -433,12 +433,12 @@ class Pmd(Process):
              f"--proc-id={number}", "--rxq=2", "--txq=2", "--rxd=64", "--txd=64", "--burst=16",
              "--mbuf-size=1664", "--mbcache=0", "--total-num-mbufs=1025", "--no-flush-rx",
              "--txpkts=1500"], env)
-        self.wait_for("testpmd> ")
+        self.wait_for(PROMPT)
 
     def run(self, line, seconds=30):
         start = len(self.output)
         self.send(line)
-        end = self.wait_for(r"testpmd> ", seconds, start)
+        end = self.wait_for(PROMPT, seconds, start)
         return self.output[start:end]
 
 
