@@ -67,18 +67,19 @@ mpm_devices_pd_made(struct ibv_pd *pd)
 	 * one, make no PD on it and close it with the port.
 	 */
 	nic = entry == NULL ? NULL : nic_of_context(pd->context);
-	if (nic != NULL) {
-		entry->pd = pd;
-		LIST_INSERT_HEAD(&nic->pds, entry, next);
-		MPM_LOG(DEBUG, "%s (%s): PD %p", nic->name, nic->address, (void *)pd);
+	if (nic == NULL) {
+		mpm_control_unlock();
+		MPM_LOG(ERR, "%s: no memory to note its PD (ENOMEM): the device is not probed; "
+			"free some memory and probe it again",
+			ibv_get_device_name(pd->context->device));
+		free(entry);
+		return -ENOMEM;
 	}
+	entry->pd = pd;
+	LIST_INSERT_HEAD(&nic->pds, entry, next);
+	MPM_LOG(DEBUG, "%s (%s): PD %p", nic->name, nic->address, (void *)pd);
 	mpm_control_unlock();
-	if (nic != NULL)
-		return 0;
-	MPM_LOG(ERR, "%s: no memory to note its PD (ENOMEM): the device is not probed; free some "
-		"memory and probe it again", ibv_get_device_name(pd->context->device));
-	free(entry);
-	return -ENOMEM;
+	return 0;
 }
 
 struct mpm_nic *

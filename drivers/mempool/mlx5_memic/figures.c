@@ -58,7 +58,7 @@ mpm_figures(const struct mpm_pool *p, struct mpm_figure *figures)
 	mpm_cache_where(p, &where);
 	add_tiers(&list, p, &where);
 	add_where(&list, &where);
-	add(&list, "pinned", p->state == MPM_PINNED);
+	add(&list, "pinned", __atomic_load_n(&p->state, __ATOMIC_RELAXED) == MPM_PINNED);
 	add(&list, "repinned", p->repinned);
 	add(&list, "foreign_dropped", __atomic_load_n(&p->foreign.dropped, __ATOMIC_RELAXED));
 	add(&list, "foreign_bounced", __atomic_load_n(&p->foreign.bounced, __ATOMIC_RELAXED));

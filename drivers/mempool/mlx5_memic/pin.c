@@ -330,13 +330,17 @@ void
 mpm_pin_after_walk(struct rte_mempool *mp, struct mpm_pool *p)
 {
 	struct repin re = { .p = p };
+	int ret;
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return;
 	switch (__atomic_load_n(&p->state, __ATOMIC_ACQUIRE)) {
 	case MPM_NEW:
 		/* the first get comes for sure, but perhaps after a port has registered the pool */
-		if (try_pin(mp, p) == -ENOMEM && try_pin(mp, p) == -ENOMEM)
+		ret = try_pin(mp, p);
+		if (ret == -ENOMEM)
+			ret = try_pin(mp, p);
+		if (ret == -ENOMEM)
 			MPM_LOG(WARNING, "pool %s: no memory to point its buffers at device memory "
 				"(ENOMEM): tried again when it is used", mp->name);
 		await_pinning(p);
