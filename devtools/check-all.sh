@@ -55,7 +55,8 @@ check_tidy() {
 sources() {
 	{
 		git ls-files --cached --others --exclude-standard 2>/dev/null ||
-			find . -type f -not -path './build*' -printf '%P\n'
+			find . -type f -not -path './build*' -not -path './.git/*' \
+				-not -path '*/__pycache__/*' -printf '%P\n'
 	} | grep -v '^app/test/fuzz/corpus/' | while read -r file; do
 		[ ! -f "$file" ] || echo "$file"
 	done

@@ -17,7 +17,8 @@ exempt+='|doc/guides/images/[a-z-]+\.svg)$'
 # Without git (a tarball) whatever lies there, less the build folders.
 list() {
 	git ls-files --cached --others --exclude-standard 2>/dev/null ||
-		find . -type f -not -path './build*' -not -path '*/__pycache__/*' -printf '%P\n'
+		find . -type f -not -path './build*' -not -path './.git/*' \
+			-not -path '*/__pycache__/*' -printf '%P\n'
 }
 
 checked=0

@@ -9,6 +9,7 @@ a newline ends each file, and no source file has more than 700 lines.
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -19,12 +20,13 @@ CHECKED = re.compile(r"\.(c|h|py|sh|bash|map)$|^devtools/[a-z]+$|^\.ci/run$|^REA
 
 def tree():
     """Files of the tree, by git, or whatever lies there in a tarball."""
-    git = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-                         capture_output=True, text=True, check=False)
-    if git.returncode == 0:
-        return git.stdout.split()
+    if shutil.which("git"):
+        git = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+                             capture_output=True, text=True, check=False)
+        if git.returncode == 0:
+            return git.stdout.split()
     return [os.path.relpath(os.path.join(where, name)) for where, folders, names in os.walk(".")
-            for name in names if not re.match(r"\./build", where)]
+            for name in names if not re.match(r"\./(build|\.git/)", where + "/")]
 
 
 def faults(path):

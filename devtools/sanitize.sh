@@ -61,7 +61,7 @@ TSAN_E2E=('forward host dv_flow_en=0' 'forward host dv_flow_en=1'
 	'forward dv_flow_en=0 mkey=klm queues=4' 'forward dv_flow_en=1 mkey=klm queues=4'
 	'forward dv_flow_en=1 mkey=ksm queues=1' 'pool quit_under_traffic' 'pool stop_start'
 	'pool close_port' 'mempool-policy dv_flow_en=0' 'mempool-policy dv_flow_en=1'
-	'mlx5emu threads' 'mlx5emu share' 'mlx5emu share removed' 'fault remove dv_flow_en=0')
+	'mlx5emu threads' 'mlx5emu share' 'mlx5emu share removed')
 
 tsan() {
 	local folder=$BUILD/tsan others=$BUILD/tsan/app/test/tsan/libtsan_others.so
