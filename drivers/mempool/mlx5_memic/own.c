@@ -52,12 +52,16 @@ mpm_own_remove(struct mpm_pool *p)
 {
 	struct mpm_own *own = mpm_own(p);
 
-	if (own->pool == p)
-		memset(own, 0, sizeof(*own));
+	memset(own, 0, sizeof(*own));
 }
 
 struct mpm_own *
 mpm_own(const struct mpm_pool *p)
 {
-	return mpm_pool_mine(p) && chunks[p->own / CHUNK] != NULL ? entry(p->own) : &nothing;
+	struct mpm_own *chunk = chunks[p->own / CHUNK];
+
+	/* one for which there was no room has the number of another */
+	if (!mpm_pool_mine(p) || chunk == NULL || chunk[p->own % CHUNK].pool != p)
+		return &nothing;
+	return &chunk[p->own % CHUNK];
 }
