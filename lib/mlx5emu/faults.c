@@ -232,6 +232,17 @@ read_remove(struct emu_faults *f, const struct fault *self, const char *value)
 	return false;
 }
 
+/* MILLISECONDS or closed */
+static bool
+read_return(struct emu_faults *f, const struct fault *self, const char *value)
+{
+	(void)self;
+	if (strcmp(value, "closed") != 0)
+		return time_number(value, &f->return_ms);
+	f->return_closed = true;
+	return true;
+}
+
 /* stores:N or loads:N */
 static bool
 read_incoherent(struct emu_faults *f, const struct fault *self, const char *value)
@@ -306,8 +317,9 @@ static const struct fault table[] = {
 	  read_number, AT(reorder) },
 	{ "remove", "frames:N|ms:N", "the device is removed after N frames sent and received, or N "
 	  "milliseconds after its first context was opened", read_remove, 0 },
-	{ "return", "MILLISECONDS", "a device that was removed is there again after that time, for "
-	  "who opens it then", read_time, AT(return_ms) },
+	{ "return", "MILLISECONDS|closed", "a device that was removed is there again after that "
+	  "time, or once all that was opened before is closed, for who opens it then",
+	  read_return, 0 },
 	{ "write-combining", NULL, "what the CPU stores to device memory is seen by the card only "
 	  "when the next doorbell record moves", read_switch, AT(write_combining) },
 	{ "incoherent", "stores:N|loads:N", "from the Nth doorbell of a device on, its card sees "

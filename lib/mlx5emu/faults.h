@@ -54,6 +54,7 @@ struct emu_faults {
 	uint64_t remove_frames;         /* the device goes after so many frames; 0 never */
 	uint64_t remove_ms;             /* or so long after its first context was opened */
 	uint64_t return_ms;             /* it is there again so long after that; 0 never */
+	bool return_closed;             /* or once what was opened before is closed */
 	bool write_combining;           /* CPU stores reach the card with the next doorbell */
 	uint64_t lose_stores;           /* from this doorbell on they never do; 0 never */
 	uint64_t lose_loads;            /* from this one on the CPU sees no writes of the card */

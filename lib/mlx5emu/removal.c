@@ -70,6 +70,28 @@ come_back(struct emu_dev *dev)
 	emu_memic_clear(&dev->memic);
 }
 
+static bool
+is_open(const struct emu_dev *dev)
+{
+	const struct emu_file *file = NULL;
+
+	while ((file = emu_file_next(file)) != NULL)
+		if (file->dev == dev)
+			return true;
+	return false;
+}
+
+static bool
+return_is_due(const struct emu_dev *dev)
+{
+	const struct emu_faults *f = &dev->cfg->fault;
+
+	if (f->return_closed && !is_open(dev))
+		return true;
+	return f->return_ms != 0 &&
+	       emu_clock() - dev->inject.removed_at >= f->return_ms * 1000000;
+}
+
 void
 emu_removal_poll(struct emu_dev *dev)
 {
@@ -79,8 +101,7 @@ emu_removal_poll(struct emu_dev *dev)
 	if (dev->device != NULL)
 		return; /* goes with its device */
 	if (dev->inject.removed_at != 0) {
-		if (dev->removed && f->return_ms != 0 &&
-		    emu_clock() - dev->inject.removed_at >= f->return_ms * 1000000)
+		if (dev->removed && return_is_due(dev))
 			come_back(dev);
 		return; /* it goes once */
 	}

@@ -4,7 +4,7 @@
 
 /*
  * Cases 50 and 51: the device goes while a pool has memory of it, and comes back. To be run
- * under "mlx5emu --wire loop --fault remove=frames:N --fault return=MS", with a port of the
+ * under "mlx5emu --wire loop --fault remove=frames:N --fault return=closed", with a port of the
  * mlx5 driver.
  */
 
@@ -187,15 +187,15 @@ case_51_pool_without_a_device(void **state)
 	rte_mempool_free(off);
 }
 
-/* It is probed as soon as its node is there again. */
+/* Its node is there again soon after the driver closed the last file of the device before. */
 static void
 attach(void)
 {
 	unsigned int tries;
 	int ret = -1;
 
-	for (tries = 0; tries < 100 && ret != 0; tries++) {
-		usleep(100000);
+	for (tries = 0; tries < 1000 && ret != 0; tries++) {
+		usleep(10000);
 		ret = rte_dev_probe(devargs);
 	}
 	assert_int_equal(ret, 0);

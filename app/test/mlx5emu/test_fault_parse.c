@@ -62,6 +62,7 @@ test_values(void **state)
 	assert_int_equal(parsed("remove=frames:9").remove_frames, 9);
 	assert_int_equal(parsed("remove=ms:10").remove_ms, 10);
 	assert_int_equal(parsed("return=20").return_ms, 20);
+	assert_true(parsed("return=closed").return_closed);
 	assert_true(parsed("write-combining").write_combining);
 	assert_int_equal(parsed("incoherent=stores:3").lose_stores, 3);
 	assert_int_equal(parsed("incoherent=loads:1K").lose_loads, 1024);
@@ -96,7 +97,8 @@ test_refused(void **state)
 		"one-page=1", "node", "node=2", "node=EFOO",
 		"ioctl=1:EIO:a_kind_whose_name_is_longer_than_any_that_is", "mkey-use=",
 		"drop=x", "delay=1000000001", "remove=5", "remove=frames:", "remove=ms:0",
-		"remove=ms:9999999G", "write-combining=1", "trap", "trap=none",
+		"remove=ms:9999999G", "return", "return=open", "write-combining=1", "trap",
+		"trap=none",
 	};
 	struct emu_faults f, before;
 	char err[200];

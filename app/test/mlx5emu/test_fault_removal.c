@@ -245,6 +245,31 @@ test_return(void **state)
 	abi_close(file);
 }
 
+/* It waits for who had it open. */
+static void
+test_return_closed(void **state)
+{
+	struct abi *abi = *state;
+	struct emu_dev *dev = &abi->devs[0];
+	struct emu_file *other = abi_open(dev, true);
+
+	emu_engine_stop();
+	abi->cfg.fault.return_closed = true;
+	remove_dev(abi);
+	dev->inject.removed_at -= 1000000000;
+	emu_removal_poll(dev);
+	assert_true(dev->removed);
+	abi_close(abi->file);
+	emu_removal_poll(dev);
+	assert_true(dev->removed);
+	abi_close(other);
+	emu_removal_poll(dev);
+	assert_false(dev->removed);
+	/* the other device was open all the time */
+	assert_false(abi->devs[1].removed);
+	abi->file = abi_open(dev, true);
+}
+
 /* It goes once. */
 static void
 test_stays(void **state)
@@ -279,6 +304,7 @@ main(void)
 		TEST(test_by_frames),
 		TEST(test_by_time),
 		TEST(test_return),
+		TEST(test_return_closed),
 		TEST(test_stays),
 	};
 
