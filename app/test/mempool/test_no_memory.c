@@ -222,6 +222,44 @@ mbufs_are_pinned_without_memory(void **state)
 	}
 }
 
+#define MANY 128u /* somewhere before, the table of pools wants more memory */
+
+/* A pool for which the table has no room is not taken for another one when it goes. */
+static void
+pools_are_not_mixed_up(void **state)
+{
+	struct rte_mempool *first, *many[MANY];
+	const char *log = "";
+	char name[16];
+	unsigned int n;
+
+	(void)state;
+	if (!OWN_HEAP)
+		skip();
+	first = make_pool("first", N, OPS);
+	for (n = 0; n < MANY; n++) {
+		snprintf(name, sizeof(name), "many%u", n);
+		log_begin();
+		heap_fails = 1;
+		many[n] = rte_pktmbuf_pool_create_by_ops(name, 1, 0, 0, ROOM, SOCKET_ID_ANY, OPS);
+		heap_fails = 0;
+		log = log_end();
+		if (many[n] == NULL)
+			break;
+	}
+	assert_in_range(n, 1, MANY - 1);
+	assert_non_null(strstr(log, "EAL has no memory for what this process knows of it"));
+	/* the device memory is still that one's */
+	assert_int_equal(pool_number("first", "device_slots"), all_slots);
+	many[n++] = make_pool("spills", 1, OPS);
+	assert_int_equal(pool_number("spills", "device_slots"), 0);
+	while (n-- > 0)
+		rte_mempool_free(many[n]);
+	assert_int_equal(rte_mempool_avail_count(first), N);
+	rte_mempool_free(first);
+	assert_all_slots("after");
+}
+
 static void
 detach(void)
 {
@@ -268,6 +306,7 @@ main(int argc, char **argv)
 		cmocka_unit_test_setup(pool_ends_without_memory, nothing_fails),
 		cmocka_unit_test_setup(region_ends_without_memory, nothing_fails),
 		cmocka_unit_test_setup(mbufs_are_pinned_without_memory, nothing_fails),
+		cmocka_unit_test_setup(pools_are_not_mixed_up, nothing_fails),
 		cmocka_unit_test_setup(device_is_not_probed_unnoticed, nothing_fails),
 	};
 	struct rte_mempool *mp;
