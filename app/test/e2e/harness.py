@@ -278,23 +278,35 @@ class Testpmd(Program):
         self.run("set burst tx delay 1 retry 10000000")
         return self.run("start")
 
-    def forward(self, frames, progress=None, stall_seconds=30, port=0):
-        """Wait until this many frames were sent on a port; fails when nothing moves."""
-        moved, sent = time.monotonic(), -1
-        while sent < frames:
-            now = self.query(f"/ethdev/stats,{port}")["opackets"]
-            if now != sent:
-                moved, sent = time.monotonic(), now
+    def on_wire(self, way, port=0):
+        """Frames that the card itself counted on its wire; 0 of other drivers' ports."""
+        return self.query(f"/ethdev/xstats,{port}").get(f"{way}_phy_packets", 0)
+
+    def climb(self, frames, counter, stall_seconds, progress=None):
+        """Wait for a counter to reach this many frames, or to stall; returns what it reached."""
+        moved, reached = time.monotonic(), -1
+        while reached < frames:
+            now = counter()
+            if now != reached:
+                moved, reached = time.monotonic(), now
             elif time.monotonic() - moved > stall_seconds:
+                break
+            if progress:
+                progress(reached)
+            if not self.read(0.02):
+                raise Failure(f"ended after {reached} of {frames} frames")
+        return reached
+
+    def forward(self, frames, progress=None, stall_seconds=30, ports=(0,)):
+        """Wait until this many frames were sent on each port; fails when nothing moves."""
+        for port in ports:
+            sent = self.climb(frames, lambda: self.query(f"/ethdev/stats,{port}")["opackets"],
+                              stall_seconds, progress)
+            if sent < frames:
                 raise Failure(f"stuck: {sent} of {frames} frames after {stall_seconds} s "
                               "without progress")
-            if progress:
-                progress(sent)
-            if not self.read(0.1):
-                raise Failure(f"ended after {sent} of {frames} frames")
-        # sent means posted: give the card time to finish the last burst
-        time.sleep(0.5)
-        return sent
+            # sent means posted: the card has still to finish the last burst
+            self.climb(sent, lambda: self.on_wire("tx", port), 0.5)
 
     def quit(self, seconds=60):
         self.send("quit")

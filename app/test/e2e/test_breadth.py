@@ -265,7 +265,7 @@ def xstats(build, flow_en):
         testpmd.run("start")
         time.sleep(0.5)
         testpmd.run("stop")
-        time.sleep(0.3)                 # what was posted is still on its way
+        testpmd.forward(testpmd.query("/ethdev/stats,0")["opackets"])
         got = counters(testpmd.run("show port xstats 0"))
         expect(re.search(rf"RX-missed: {got['rx_out_of_buffer']} ",
                          testpmd.run("show port stats 0")), "RX-missed is another number")

@@ -175,7 +175,7 @@ def case_69(build, driver):
                      [*FITTING, "--port-topology=paired"]) as testpmd:
             testpmd.wait_prompt()
             testpmd.start()
-            testpmd.forward(len(frames), port=0 if driver == "net_ring" else 1)
+            testpmd.forward(len(frames), ports=(0 if driver == "net_ring" else 1,))
             expect(testpmd.quit() == 0, "testpmd failed")
             check_card(testpmd.stats())
             port = testpmd.stats()["ports"][0]

@@ -170,8 +170,7 @@ def beside(build, flow_en, frames):
         rows = testpmd.table("memic probe mlx5_0", "check", 60)
         after = testpmd.query("/ethdev/stats,0")["opackets"]
         expect(all(row["answer"] == "yes" for row in rows if row["needed"] == "yes"), f"{rows}")
-        testpmd.forward(frames)
-        testpmd.forward(frames, port=1)
+        testpmd.forward(frames, ports=(0, 1))
         if count:
             answer = testpmd.run("flow query 0 0 count")
             hits = int(re.search(r"hits: (\d+)", answer)[1])
