@@ -73,11 +73,23 @@ class Tap:
                 frames.append(data)
         return frames
 
+    def exchange_all(self, frames, seconds=10):
+        """Send frames; those that are sent back with their addresses swapped. What comes back keeps
+        its order, so the last one, which must, ends it."""
+        back = {frame[6:12] + frame[:6] + frame[12:]: frame for frame in frames}
+        came = []
+        for frame in frames:
+            self.send(frame)
+        while not came or came[-1] != frames[-1]:
+            got = self.receive(1, seconds, lambda data: data in back)
+            if not got:
+                break
+            came.append(back[got[0]])
+        return came
+
     def exchange(self, frame, seconds=10):
-        """Send a frame and wait for the one that is sent back with its addresses swapped."""
-        self.send(frame)
-        swapped = frame[6:12] + frame[:6] + frame[12:]
-        return bool(self.receive(1, seconds, lambda data: data == swapped))
+        """Whether a frame is sent back with its addresses swapped."""
+        return bool(self.exchange_all([frame], seconds))
 
 
 def echo(tap, macs, count):

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 
 import frames as eth
 from harness import TESTPMD, Skip, Testpmd, check_card, expect, lcores, main
@@ -25,9 +24,8 @@ def pair(build, flow_en):
         testpmd.wait_prompt()
         testpmd.run("set fwd io")
         testpmd.run("start tx_first")
-        time.sleep(1)
+        testpmd.forward(2000, ports=(0, 1))
         testpmd.run("stop")
-        time.sleep(0.2)
         expect(testpmd.quit() == 0, "testpmd failed")
         stats = testpmd.stats()
     check_card(stats)
@@ -141,11 +139,10 @@ def macs(build, flow_en):
             testpmd.run(command)
 
         def takes(peer, what):
-            time.sleep(0.1)
-            got = {name for name, dmac in (("own", eth.MAC), ("other", other), ("group", group),
-                                           ("broadcast", eth.BROADCAST))
-                   if peer.exchange(frame_of(60, dmac), 1)}
-            expect(got == what, f"frames to {got} arrived, not to {what}")
+            sent = {frame_of(60, dmac): name for name, dmac in (
+                ("own", eth.MAC), ("other", other), ("group", group), ("broadcast", eth.BROADCAST))}
+            got = [sent[frame] for frame in peer.exchange_all(list(sent))]
+            expect(sorted(got) == sorted(what), f"frames to {got} arrived, not to {what}")
 
         with Tap("emu0", testpmd.process.pid) as peer:
             takes(peer, {"own", "broadcast"})
