@@ -27,14 +27,21 @@ def on_tap(build, flow_en, device="", app=()):
                    f"dv_flow_en={flow_en}{device}")
 
 
-def queues_of(testpmd, peer, frames):
-    """How many of these frames each queue gets, and that nothing else comes of them."""
-    before = testpmd.query("/ethdev/stats,0")["q_ipackets"]
+def queue_counts(testpmd):
+    return testpmd.query("/ethdev/stats,0")["q_ipackets"][:4]
+
+
+def queues_of(testpmd, peer, frames, taken=None):
+    """How many of these frames each queue gets, where so many are taken, by default all; and that
+    nothing else comes of them."""
+    before, on_wire = queue_counts(testpmd), testpmd.on_wire("rx")
     for frame in frames:
         peer.send(frame)
-    time.sleep(0.4)
-    after = testpmd.query("/ethdev/stats,0")["q_ipackets"]
-    return [new - old for new, old in zip(after[:4], before[:4])]
+    testpmd.climb(on_wire + len(frames), lambda: testpmd.on_wire("rx"), 10)
+    testpmd.climb(sum(before) + (len(frames) if taken is None else taken),
+                  lambda: sum(queue_counts(testpmd)), 10)
+    time.sleep(0.1)
+    return [new - old for new, old in zip(queue_counts(testpmd), before)]
 
 
 def create(testpmd, rule):
@@ -77,7 +84,7 @@ def rules(build, flow_en):
             expect(len(re.findall(r"^\d+\s", listed, re.M)) == 4, f"flow list: {listed}")
             expect("destroyed" in testpmd.run(f"flow destroy 0 rule {dns}"), "destroy")
             expect(queues_of(testpmd, peer, [DNS]) == home[DNS], "the rule of port 53 is back")
-            expect(queues_of(testpmd, peer, [BANNED]) == [0, 0, 0, 0], "the drop rule")
+            expect(queues_of(testpmd, peer, [BANNED], 0) == [0] * 4, "the drop rule")
             testpmd.run("flow flush 0")
             expect(sum(queues_of(testpmd, peer, [BANNED])) == 1, "the drop rule is still there")
             got = queues_of(testpmd, peer, [OTHER])
@@ -93,9 +100,9 @@ def isolated(build, flow_en):
         testpmd.run("set fwd rxonly")
         testpmd.run("start")
         with Tap("emu0", testpmd.process.pid) as peer:
-            expect(queues_of(testpmd, peer, [DNS, UDP]) == [0] * 4, "frames came without a rule")
+            expect(queues_of(testpmd, peer, [DNS, UDP], 0) == [0] * 4, "frames came without a rule")
             create(testpmd, "eth / ipv4 / udp dst is 53 / end actions queue index 3")
-            expect(queues_of(testpmd, peer, [DNS, UDP]) == on_queue(3), "the rule of port 53")
+            expect(queues_of(testpmd, peer, [DNS, UDP], 1) == on_queue(3), "the rule of port 53")
         expect(testpmd.quit() == 0, "testpmd failed")
         check_card(testpmd.stats())
 
