@@ -14,6 +14,7 @@ PAGES = {
         "memic_device_close": "close a device",
         "memic_device_context": "verbs context of a device",
         "memic_device_caps": "capabilities of a device",
+        "memic_bus_address": "bus address of a device",
     }),
     "memic_dm_alloc": (3, {
         "memic_dm_alloc": "allocate device memory",

@@ -12,14 +12,14 @@
 #include "private.h"
 
 void
-memic_bus_address(const struct ibv_device *ibdev, char *address, size_t size)
+memic_bus_address(const struct ibv_device *device, char *address, size_t size)
 {
 	char link[IBV_SYSFS_PATH_MAX + sizeof("/device")];
 	char path[PATH_MAX], *base;
 
 	/* the last part of the path that the link leads to */
 	address[0] = '\0';
-	snprintf(link, sizeof(link), "%s/device", ibdev->ibdev_path);
+	snprintf(link, sizeof(link), "%s/device", device->ibdev_path);
 	if (realpath(link, path) == NULL)
 		return;
 	base = strrchr(path, '/');

@@ -97,6 +97,15 @@ const char *memic_errno_name(int err);
 /* ---- devices ---- */
 
 /**
+ * PCI or auxiliary bus address of a device, open or not, as "0000:08:00.0". From any thread.
+ *
+ * @param device device of libibverbs.
+ * @param[out] address the address; "" where sysfs does not tell.
+ * @param size room at @p address, in bytes; 64 is enough.
+ */
+void memic_bus_address(const struct ibv_device *device, char *address, size_t size);
+
+/**
  * Take a context of one's own on the kernel context behind @p ctx.
  *
  * The new context shares PDs and other objects with @p ctx (ibv_import_device(3)

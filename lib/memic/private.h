@@ -65,9 +65,6 @@ int memic_null_errno(void);
 /* What a verbs call returned (errno of either sign, or -1 and errno) as errno >= 0. */
 int memic_verbs_errno(int rc);
 
-/* PCI or auxiliary bus address of a device, "" when sysfs does not tell. */
-void memic_bus_address(const struct ibv_device *ibdev, char *address, size_t size);
-
 /* memic_dm_alloc() without a sentence: 0 or an errno. */
 int memic_dm_try(struct memic_device *dev, enum memic_dm_type type, size_t length,
 		 unsigned int log_align, struct memic_dm **out);

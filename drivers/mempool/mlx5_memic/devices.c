@@ -3,7 +3,6 @@
  */
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,18 +22,6 @@ mpm_nic_alive(const struct mpm_nic *nic)
 	return nic->ctx != NULL && !LIST_EMPTY(&nic->pds);
 }
 
-/* ibdev_path/device is a link to the device on its bus, whose last part is the address. */
-static void
-bus_address(const struct ibv_device *dev, char *address, size_t len)
-{
-	char path[PATH_MAX], real[PATH_MAX];
-
-	address[0] = '\0';
-	snprintf(path, sizeof(path), "%s/device", dev->ibdev_path);
-	if (realpath(path, real) != NULL)
-		strlcpy(address, strrchr(real, '/') + 1, len);
-}
-
 static struct mpm_nic *
 nic_of_context(struct ibv_context *ctx)
 {
@@ -47,7 +34,7 @@ nic_of_context(struct ibv_context *ctx)
 	if (nic == NULL)
 		return NULL;
 	strlcpy(nic->name, ibv_get_device_name(ctx->device), sizeof(nic->name));
-	bus_address(ctx->device, nic->address, sizeof(nic->address));
+	memic_bus_address(ctx->device, nic->address, sizeof(nic->address));
 	nic->ctx = ctx;
 	LIST_INIT(&nic->pds);
 	LIST_INIT(&nic->regions);
