@@ -17,6 +17,7 @@
 #include <rte_common.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_ethdev.h>
 #include <rte_log.h>
 
 #define ARGS_MAX 48
@@ -37,7 +38,7 @@ eal_start(int argc, char **argv)
 
 	if (argc < 2 || argc + 10 > ARGS_MAX) {
 		fprintf(stderr, "usage: %s PLUGIN [EAL option]...\n", argv[0]);
-		return -1;
+		return 1;
 	}
 	snprintf(prefix, sizeof(prefix), "--file-prefix=memictest%d", (int)getpid());
 	args[n++] = d;
@@ -48,9 +49,28 @@ eal_start(int argc, char **argv)
 		args[n++] = argv[i];
 	if (rte_eal_init(n, args) < 0) {
 		fprintf(stderr, "rte_eal_init: %s\n", rte_strerror(rte_errno));
-		return -1;
+		return 1;
 	}
 	return 0;
+}
+
+int
+eal_start_with_port(int argc, char **argv)
+{
+	int status = eal_start(argc, argv);
+
+	if (status != 0 || rte_eth_dev_count_avail() != 0)
+		return status;
+	printf("no mlx5 port: name one with EAL options, as under mlx5emu\n");
+	rte_eal_cleanup();
+	return SKIPPED;
+}
+
+int
+eal_end(int failed)
+{
+	rte_eal_cleanup();
+	return failed == 0 ? 0 : 1;
 }
 
 struct rte_mempool *
@@ -61,6 +81,21 @@ make_pool(const char *name, unsigned int n, const char *ops)
 	mp = rte_pktmbuf_pool_create_by_ops(name, n, 0, 0, ROOM, SOCKET_ID_ANY, ops);
 	if (mp == NULL)
 		fail_msg("pool %s of ops %s: %s", name, ops, rte_strerror(rte_errno));
+	return mp;
+}
+
+struct rte_mempool *
+hand_made(const char *name, const char *ops, unsigned int n, uint16_t room)
+{
+	struct rte_pktmbuf_pool_private priv = { .mbuf_data_room_size = room };
+	struct rte_mempool *mp;
+
+	/* objects may lie across pages, so that chunks hold as many as their size says */
+	mp = rte_mempool_create_empty(name, n, sizeof(struct rte_mbuf) + room, 0, sizeof(priv),
+				      SOCKET_ID_ANY, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+	assert_non_null(mp);
+	assert_int_equal(rte_mempool_set_ops_byname(mp, ops, NULL), 0);
+	rte_pktmbuf_pool_init(mp, &priv);
 	return mp;
 }
 

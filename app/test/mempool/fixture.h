@@ -36,12 +36,28 @@
 /**
  * Start EAL with the plugin.
  *
- * @return 0, or -1 after a message.
+ * @return 0, or after a message the exit status.
  */
 int eal_start(int argc, char **argv);
 
+/** The same for a test that needs a port of the mlx5 driver. */
+int eal_start_with_port(int argc, char **argv);
+
+/** End EAL. Returns the exit status after that many failed tests. */
+int eal_end(int failed);
+
 /** Packet pool of n mbufs without cache, or a failed assertion. */
 struct rte_mempool *make_pool(const char *name, unsigned int n, const char *ops);
+
+/** The same as programs make them themselves, before it has objects. */
+struct rte_mempool *hand_made(const char *name, const char *ops, unsigned int n, uint16_t room);
+
+/** Whether the buffer of an mbuf of the driver is in device memory. */
+static inline bool
+on_device(const struct rte_mbuf *m)
+{
+	return m->buf_addr != (const char *)m + sizeof(*m) + m->priv_size;
+}
 
 /** From here on, what DPDK logs is kept. */
 void log_begin(void);

@@ -14,9 +14,7 @@
 
 #include <rte_bus_vdev.h>
 #include <rte_common.h>
-#include <rte_eal.h>
 #include <rte_errno.h>
-#include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
@@ -505,15 +503,9 @@ main(int argc, char **argv)
 		cmocka_unit_test(dump_arguments),
 		cmocka_unit_test(where_an_mbuf_is),
 	};
-	int failed;
+	int status = eal_start_with_port(argc, argv);
 
-	if (eal_start(argc, argv) != 0)
-		return 1;
-	if (rte_eth_dev_count_avail() == 0) {
-		printf("no mlx5 port: name one with EAL options, as under mlx5emu\n");
-		return SKIPPED;
-	}
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	rte_eal_cleanup();
-	return failed == 0 ? 0 : 1;
+	if (status != 0)
+		return status;
+	return eal_end(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -14,7 +14,6 @@
 
 #include <rte_bus_vdev.h>
 #include <rte_common.h>
-#include <rte_eal.h>
 #include <rte_errno.h>
 
 #include "fixture.h"
@@ -221,11 +220,9 @@ main(int argc, char **argv)
 		cmocka_unit_test(named_device_is_told),
 		cmocka_unit_test(no_match_is_silent),
 	};
-	int failed;
+	int status = eal_start(argc, argv);
 
-	if (eal_start(argc, argv) != 0)
-		return 1;
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	rte_eal_cleanup();
-	return failed == 0 ? 0 : 1;
+	if (status != 0)
+		return status;
+	return eal_end(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -13,8 +13,6 @@
 #include <sys/mman.h>
 
 #include <rte_common.h>
-#include <rte_eal.h>
-#include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
@@ -26,27 +24,6 @@
 #define LARGE_ROOM 16384u
 
 /* ---- helpers ---- */
-
-static bool
-on_device(const struct rte_mbuf *m)
-{
-	return m->buf_addr != (const char *)m + sizeof(*m) + m->priv_size;
-}
-
-/* A packet pool as programs make them themselves, before it has objects. */
-static struct rte_mempool *
-hand_made(const char *name, const char *ops, unsigned int n, uint16_t room)
-{
-	struct rte_pktmbuf_pool_private priv = { .mbuf_data_room_size = room };
-	struct rte_mempool *mp;
-
-	mp = rte_mempool_create_empty(name, n, sizeof(struct rte_mbuf) + room, 0, sizeof(priv),
-				      SOCKET_ID_ANY, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
-	assert_non_null(mp);
-	assert_int_equal(rte_mempool_set_ops_byname(mp, ops, NULL), 0);
-	rte_pktmbuf_pool_init(mp, &priv);
-	return mp;
-}
 
 static size_t
 object_size(const struct rte_mempool *mp)
@@ -225,15 +202,9 @@ main(int argc, char **argv)
 		cmocka_unit_test(initialised_while_out),
 		cmocka_unit_test(pages_come_ahead),
 	};
-	int failed;
+	int status = eal_start_with_port(argc, argv);
 
-	if (eal_start(argc, argv) != 0)
-		return 1;
-	if (rte_eth_dev_count_avail() == 0) {
-		printf("no mlx5 port: name one with EAL options, as under mlx5emu\n");
-		return SKIPPED;
-	}
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	rte_eal_cleanup();
-	return failed == 0 ? 0 : 1;
+	if (status != 0)
+		return status;
+	return eal_end(cmocka_run_group_tests(tests, NULL, NULL));
 }

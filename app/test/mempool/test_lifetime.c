@@ -17,7 +17,6 @@
 
 #include <rte_common.h>
 #include <rte_dev.h>
-#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_malloc.h>
@@ -41,12 +40,6 @@ static struct rte_mempool *clones;
 static unsigned int all_slots; /* of a pool of N that has the device to itself */
 
 /* ---- helpers ---- */
-
-static bool
-on_device(const struct rte_mbuf *m)
-{
-	return m->buf_addr != (const char *)m + sizeof(*m) + m->priv_size;
-}
 
 static struct rte_mempool *
 pool_with(const char *name, unsigned int slots)
@@ -575,21 +568,16 @@ main(int argc, char **argv)
 		cmocka_unit_test(case_15_memory_of_the_application),
 	};
 	struct rte_mempool *mp;
-	int failed;
+	int status = eal_start_with_port(argc, argv);
 
-	if (eal_start(argc, argv) != 0)
-		return 1;
-	if (rte_eth_dev_count_avail() == 0) {
-		printf("no mlx5 port: name one with EAL options, as under mlx5emu\n");
-		return SKIPPED;
-	}
+	if (status != 0)
+		return status;
 	setenv("MEMIC_TEST_DEVARGS", argv[argc - 1], 1);
 	clones = make_pool("clones", 511, REFERENCE);
 	mp = make_pool("first", N, OPS);
 	all_slots = pool_number("first", "device_slots");
 	rte_mempool_free(mp);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	status = cmocka_run_group_tests(tests, NULL, NULL);
 	rte_mempool_free(clones);
-	rte_eal_cleanup();
-	return failed == 0 ? 0 : 1;
+	return eal_end(status);
 }

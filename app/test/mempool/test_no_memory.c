@@ -15,7 +15,6 @@
 
 #include <rte_common.h>
 #include <rte_dev.h>
-#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_malloc.h>
@@ -310,10 +309,10 @@ main(int argc, char **argv)
 		cmocka_unit_test_setup(device_is_not_probed_unnoticed, nothing_fails),
 	};
 	struct rte_mempool *mp;
-	int ret;
+	int status = eal_start(argc, argv);
 
-	if (eal_start(argc, argv) != 0)
-		return 1;
+	if (status != 0)
+		return status;
 	/* what the command line said of the device */
 	snprintf(devargs, sizeof(devargs), "%s", argv[argc - 1]);
 	mp = make_pool("first", N, OPS);
@@ -321,7 +320,5 @@ main(int argc, char **argv)
 	rte_mempool_free(mp);
 	if (rte_eth_dev_count_avail() != 0)
 		assert_true(all_slots > 0);
-	ret = cmocka_run_group_tests(tests, NULL, NULL);
-	rte_eal_cleanup();
-	return ret == 0 ? 0 : 1;
+	return eal_end(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include <rte_common.h>
-#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
@@ -439,11 +438,9 @@ main(int argc, char **argv)
 		cmocka_unit_test(unknown_pool_config),
 		cmocka_unit_test(case_80_threads),
 	};
-	int failed;
+	int status = eal_start(argc, argv);
 
-	if (eal_start(argc, argv) != 0)
-		return 1;
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	rte_eal_cleanup();
-	return failed == 0 ? 0 : 1;
+	if (status != 0)
+		return status;
+	return eal_end(cmocka_run_group_tests(tests, NULL, NULL));
 }

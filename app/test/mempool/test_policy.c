@@ -30,12 +30,6 @@ static unsigned int slots;
 
 /* ---- helpers ---- */
 
-static bool
-on_device(const struct rte_mbuf *m)
-{
-	return m->buf_addr != (const char *)m + sizeof(*m) + m->priv_size;
-}
-
 static unsigned int
 count_device(void * const *objs, unsigned int n)
 {
@@ -464,12 +458,10 @@ main(int argc, char **argv)
 		cmocka_unit_test(case_28_29_walk),
 		cmocka_unit_test_setup(case_77_put_twice, with_cache),
 	};
-	int failed;
+	int status = eal_start(argc, argv);
 
-	if (eal_start(argc, argv) != 0)
-		return 1;
+	if (status != 0)
+		return status;
 	rte_log_set_level_pattern("mempool.mlx5_memic", RTE_LOG_ERR);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	rte_eal_cleanup();
-	return failed == 0 ? 0 : 1;
+	return eal_end(cmocka_run_group_tests(tests, NULL, NULL));
 }

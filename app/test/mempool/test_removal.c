@@ -14,7 +14,6 @@
 
 #include <rte_common.h>
 #include <rte_dev.h>
-#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 
@@ -213,14 +212,14 @@ assert_traffic(void)
 	for (k = 0; k < BURST; k++) {
 		burst[k] = frame();
 		assert_non_null(burst[k]);
-		assert_true(burst[k]->buf_addr != (char *)burst[k] + sizeof(*burst[k]));
+		assert_true(on_device(burst[k]));
 	}
 	memset(rte_pktmbuf_mtod_offset(burst[0], void *, 14), 0x5a, 46);
 	assert_int_equal(rte_eth_tx_burst(0, 0, burst, BURST), BURST);
 	for (tries = 0; tries < 3000 && back < BURST; tries++) {
 		n = rte_eth_rx_burst(0, 0, burst, BURST);
 		for (i = 0; i < n; i++) {
-			assert_true(burst[i]->buf_addr != (char *)burst[i] + sizeof(*burst[i]));
+			assert_true(on_device(burst[i]));
 			if (back + i == 0)
 				assert_int_equal(*rte_pktmbuf_mtod_offset(burst[i], uint8_t *, 59),
 						 0x5a);
@@ -269,19 +268,13 @@ main(int argc, char **argv)
 		cmocka_unit_test(case_51_pool_without_a_device),
 		cmocka_unit_test(case_51_device_comes_back),
 	};
-	int failed;
+	int status = eal_start_with_port(argc, argv);
 
-	if (eal_start(argc, argv) != 0)
-		return 1;
-	if (rte_eth_dev_count_avail() == 0) {
-		printf("no mlx5 port: name one with EAL options, as under mlx5emu\n");
-		return SKIPPED;
-	}
+	if (status != 0)
+		return status;
 	devargs = argv[argc - 1];
 	mp = make_pool("removed", N, OPS);
 	all_slots = pool_number("removed", "device_slots");
 	start_port();
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	rte_eal_cleanup();
-	return failed == 0 ? 0 : 1;
+	return eal_end(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -13,9 +13,7 @@
 
 #include <rte_bus_vdev.h>
 #include <rte_common.h>
-#include <rte_eal.h>
 #include <rte_errno.h>
-#include <rte_ethdev.h>
 
 #include <memic.h>
 
@@ -239,21 +237,16 @@ main(int argc, char **argv)
 		cmocka_unit_test_teardown(case_62_second_pool_spills, let_all_go),
 		cmocka_unit_test(case_62_regions_are_shared),
 	};
-	int failed;
+	int status = eal_start_with_port(argc, argv);
 
-	if (eal_start(argc, argv) != 0)
-		return 1;
-	if (rte_eth_dev_count_avail() == 0) {
-		printf("no mlx5 port: name one with EAL options, as under mlx5emu\n");
-		return SKIPPED;
-	}
+	if (status != 0)
+		return status;
 	if (memic_device_open("mlx5_0", &holder) != 0) {
 		printf("%s\n", memic_last_error());
 		return 1;
 	}
 	all_slots = (1 << 20) / ROOM;
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	status = cmocka_run_group_tests(tests, NULL, NULL);
 	memic_device_close(holder);
-	rte_eal_cleanup();
-	return failed == 0 ? 0 : 1;
+	return eal_end(status);
 }

@@ -13,9 +13,7 @@
 
 #include <rte_bus_vdev.h>
 #include <rte_common.h>
-#include <rte_eal.h>
 #include <rte_errno.h>
-#include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include <rte_mbuf_pool_ops.h>
 #include <rte_mempool.h>
@@ -362,13 +360,11 @@ main(int argc, char **argv)
 		cmocka_unit_test(case_23_not_pktmbuf),
 		cmocka_unit_test(case_21_strict_rule),
 	};
-	int failed;
+	int status = eal_start(argc, argv);
 
-	if (eal_start(argc, argv) != 0)
-		return 1;
+	if (status != 0)
+		return status;
 	/* for the calls that take no name of ops */
 	rte_mbuf_set_platform_mempool_ops(OPS);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	rte_eal_cleanup();
-	return failed == 0 ? 0 : 1;
+	return eal_end(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -12,7 +12,6 @@
 
 #include <rte_bus_vdev.h>
 #include <rte_common.h>
-#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_telemetry.h>
@@ -214,12 +213,10 @@ main(int argc, char **argv)
 		cmocka_unit_test(many_pools),
 		cmocka_unit_test(clients_while_pools_come_and_go),
 	};
-	int failed;
+	int status = eal_start(argc, argv);
 
-	if (eal_start(argc, argv) != 0)
-		return 1;
+	if (status != 0)
+		return status;
 	rte_log_set_level_pattern("mempool.mlx5_memic", RTE_LOG_ERR);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	rte_eal_cleanup();
-	return failed == 0 ? 0 : 1;
+	return eal_end(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -169,17 +169,14 @@ main(int argc, char **argv)
 		cmocka_unit_test(direct), cmocka_unit_test(collisions), cmocka_unit_test(little),
 		cmocka_unit_test(once),
 	};
+	int status = eal_start(argc, argv);
 
-	int failed;
-
-	if (eal_start(argc, argv) != 0)
-		return 1;
+	if (status != 0)
+		return status;
 	if (rte_eth_dev_count_avail() < 2) {
 		printf("skipped: two ports are needed\n");
 		rte_eal_cleanup();
 		return SKIPPED;
 	}
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	rte_eal_cleanup();
-	return failed == 0 ? 0 : 1;
+	return eal_end(cmocka_run_group_tests(tests, NULL, NULL));
 }
