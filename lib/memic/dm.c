@@ -97,10 +97,13 @@ dm_map(struct memic_dm *dm)
 	return start + dm->size <= mapped_bytes(dm) ? 0 : EFAULT;
 }
 
-/* Allocate without a word about failure: the caller may have another size to try. */
-int
-memic_dm_try(struct memic_device *dev, enum memic_dm_type type, size_t length,
-	     unsigned int log_align, struct memic_dm **out)
+/*
+ * Allocate without a word about failure, as the caller may have another size to try: 0 or an
+ * errno.
+ */
+static int
+dm_try(struct memic_device *dev, enum memic_dm_type type, size_t length, unsigned int log_align,
+       struct memic_dm **out)
 {
 	struct mlx5dv_alloc_dm_attr dv_attr = { .type = types[type].dv };
 	struct ibv_alloc_dm_attr attr = { .length = length, .log_align_req = log_align };
@@ -256,7 +259,7 @@ memic_dm_alloc(struct memic_device *dev, enum memic_dm_type type, size_t length,
 	if (!type_valid(type))
 		return memic_fail(EOPNOTSUPP, "memic_dm_alloc on %s: EOPNOTSUPP: there is no type "
 				  "%u of device memory", dev->caps.name, (unsigned int)type);
-	err = memic_dm_try(dev, type, length, log_align, dm);
+	err = dm_try(dev, type, length, log_align, dm);
 	return err == 0 ? 0 : fail_alloc(dev, type, length, log_align, err);
 }
 
@@ -281,13 +284,13 @@ dm_search(struct memic_device *dev, size_t least, size_t top, unsigned int log_a
 	struct memic_dm *dm;
 	int err;
 
-	err = memic_dm_try(dev, MEMIC_DM_MEMIC, top, log_align, &dm);
+	err = dm_try(dev, MEMIC_DM_MEMIC, top, log_align, &dm);
 	while (is_shortage(err) && fits < fails) {
 		mid = (fits + (fails - fits) / 2) / page * page;
 		if (mid <= fits)
 			mid = (fits / page + 1) * page;
 		if (mid >= fails) {
-			err = memic_dm_try(dev, MEMIC_DM_MEMIC, fits, log_align, &dm);
+			err = dm_try(dev, MEMIC_DM_MEMIC, fits, log_align, &dm);
 			if (!is_shortage(err) || !tried)
 				break;
 			/* somebody took it since: search again below */
@@ -296,7 +299,7 @@ dm_search(struct memic_device *dev, size_t least, size_t top, unsigned int log_a
 			tried = false;
 			continue;
 		}
-		err = memic_dm_try(dev, MEMIC_DM_MEMIC, mid, log_align, &dm);
+		err = dm_try(dev, MEMIC_DM_MEMIC, mid, log_align, &dm);
 		if (is_shortage(err)) {
 			fails = mid;
 		} else if (err == 0 && mid + page < fails && dm_release(dm) == 0) {

@@ -65,10 +65,6 @@ int memic_null_errno(void);
 /* What a verbs call returned (errno of either sign, or -1 and errno) as errno >= 0. */
 int memic_verbs_errno(int rc);
 
-/* memic_dm_alloc() without a sentence: 0 or an errno. */
-int memic_dm_try(struct memic_device *dev, enum memic_dm_type type, size_t length,
-		 unsigned int log_align, struct memic_dm **out);
-
 /*
  * Whether len bytes could be mapped at the addresses that are offsets: 0, or a negative
  * errno with a sentence.

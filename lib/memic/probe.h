@@ -72,7 +72,5 @@ enum memic_answer probe_baseline(struct memic_loop *loop, char *why, size_t why_
 /* memic_probe_mkey() through a loop that is known to work, or NULL for want of one. */
 int probe_mkey(struct memic_dm *dm, enum memic_mkey_mode mode, struct memic_loop *loop,
 		bool thorough, struct memic_check *check);
-/* Frames through a key; MEMIC_YES or MEMIC_NO, and what was seen. */
-enum memic_answer probe_way(struct way *w, bool thorough, char *why, size_t why_len);
 
 #endif /* MEMIC_PROBE_H */

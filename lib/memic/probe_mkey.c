@@ -224,7 +224,8 @@ brief(struct way *w, char *why, size_t why_len)
 	return MEMIC_YES;
 }
 
-enum memic_answer
+/* Frames through a key; MEMIC_YES or MEMIC_NO, and what was seen. */
+static enum memic_answer
 probe_way(struct way *w, bool thorough, char *why, size_t why_len)
 {
 	size_t room = memic_dm_length(w->dm), longest = memic_loop_longest(w->loop), last = 0;

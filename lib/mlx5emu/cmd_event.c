@@ -44,13 +44,13 @@ channel_destroy(struct emu_obj *obj, bool forced)
 #define CHANNEL_CLASS(t, n) { .type = (t), .name = (n), .is_fd = true, \
 	.destroy = channel_destroy }
 
-const struct emu_class emu_comp_channel_class =
+static const struct emu_class comp_channel_class =
 	CHANNEL_CLASS(UVERBS_OBJECT_COMP_CHANNEL, "completion channel");
-const struct emu_class emu_async_class =
+static const struct emu_class async_class =
 	CHANNEL_CLASS(UVERBS_OBJECT_ASYNC_EVENT, "async event file");
-const struct emu_class emu_devx_cmd_class =
+static const struct emu_class devx_cmd_class =
 	CHANNEL_CLASS(MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD, "DevX command file");
-const struct emu_class emu_devx_event_class =
+static const struct emu_class devx_event_class =
 	CHANNEL_CLASS(MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD, "DevX event file");
 
 static bool
@@ -141,8 +141,9 @@ emu_channel_closed(dev_t dev, ino_t ino)
 	emu_obj_destroy(&channel->obj, false);
 }
 
-bool
-emu_channel_send(struct emu_channel *channel, const void *event, size_t len)
+/* One that finds the reader's queue full is lost, as told in the trace. */
+static bool
+channel_send(struct emu_channel *channel, const void *event, size_t len)
 {
 	if (send(channel->dev_fd, event, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len)
 		return true;
@@ -168,7 +169,7 @@ emu_channel_recall(struct emu_channel *channel, uint64_t tag)
 		memcpy(&first, event, sizeof(first));
 		if (first == tag)
 			mine++;
-		else if (!emu_channel_send(channel, event, len) || (mine == 0 && pending > 64))
+		else if (!channel_send(channel, event, len) || (mine == 0 && pending > 64))
 			break; /* or a full round without one of ours */
 	}
 	return mine;
@@ -178,7 +179,7 @@ static void
 cq_event(struct emu_cq *cq)
 {
 	/* struct ib_uverbs_comp_event_desc and the header of a DevX event: one u64 each */
-	if (emu_channel_send(cq->event_arg, &cq->event_tag, sizeof(cq->event_tag)))
+	if (channel_send(cq->event_arg, &cq->event_tag, sizeof(cq->event_tag)))
 		cq->events++;
 }
 
@@ -197,8 +198,8 @@ emu_async_event(struct emu_file *file, uint32_t type, uint64_t element)
 	struct emu_obj *obj;
 
 	TAILQ_FOREACH(obj, &file->objects, next)
-		if (obj->class == &emu_async_class)
-			emu_channel_send((struct emu_channel *)obj, &event, sizeof(event));
+		if (obj->class == &async_class)
+			channel_send((struct emu_channel *)obj, &event, sizeof(event));
 }
 
 /* ---- subscriptions ---- */
@@ -282,14 +283,14 @@ static int
 async_alloc(struct emu_call *call)
 {
 	return fd_out(call, UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE,
-		      channel_new(call->file, &emu_async_class, false));
+		      channel_new(call->file, &async_class, false));
 }
 
 static int
 devx_cmd_alloc(struct emu_call *call)
 {
 	return fd_out(call, MLX5_IB_ATTR_DEVX_ASYNC_CMD_FD_ALLOC_HANDLE,
-		      channel_new(call->file, &emu_devx_cmd_class, false));
+		      channel_new(call->file, &devx_cmd_class, false));
 }
 
 static int
@@ -302,14 +303,14 @@ devx_event_alloc(struct emu_call *call)
 	if (err != 0)
 		return err;
 	return fd_out(call, MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_HANDLE,
-		      channel_new(call->file, &emu_devx_event_class, flags != 0));
+		      channel_new(call->file, &devx_event_class, flags != 0));
 }
 
 static int
 write_create_comp_channel(struct emu_call *call, const void *in, size_t in_len)
 {
 	struct ib_uverbs_create_comp_channel_resp resp;
-	int fd = channel_new(call->file, &emu_comp_channel_class, false);
+	int fd = channel_new(call->file, &comp_channel_class, false);
 
 	(void)in;
 	(void)in_len;

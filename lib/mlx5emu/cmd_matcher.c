@@ -32,7 +32,7 @@ struct matcher {
 	uint64_t table;         /* enum mlx5_ib_uapi_flow_table_type */
 };
 
-const struct emu_class emu_matcher_class = {
+static const struct emu_class matcher_class = {
 	.type = MLX5_IB_OBJECT_FLOW_MATCHER, .name = "flow matcher",
 };
 
@@ -114,7 +114,7 @@ matcher_create(struct emu_call *call)
 	err = check_mask(call->dev, mask, len < sizeof(mask) ? len : sizeof(mask), criteria);
 	if (err != 0)
 		return err;
-	m = emu_obj_new(call->file, &emu_matcher_class, sizeof(*m));
+	m = emu_obj_new(call->file, &matcher_class, sizeof(*m));
 	if (m == NULL)
 		return -ENOMEM;
 	memcpy(m->mask, mask, sizeof(m->mask));

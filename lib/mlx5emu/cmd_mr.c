@@ -55,8 +55,9 @@ emu_check_mr_access(uint32_t access)
 	return access & IBV_ACCESS_ON_DEMAND ? -EOPNOTSUPP : 0; /* no ODP capability */
 }
 
-uint32_t
-emu_mkey_access(uint32_t access)
+/* IBV_ACCESS_* to the key's bits. */
+static uint32_t
+mkey_access(uint32_t access)
 {
 	return EMU_ACCESS_LR |
 	       (access & IBV_ACCESS_LOCAL_WRITE ? EMU_ACCESS_LW : 0) |
@@ -129,7 +130,7 @@ write_reg_mr(struct emu_call *call, const void *in, size_t in_len)
 		return -EINVAL;
 	mr = mr_new(call->file, pd, &(struct emu_mkey){
 		.mode = EMU_MKEY_MTT,
-		.access = emu_mkey_access(req->access_flags),
+		.access = mkey_access(req->access_flags),
 		/* ZERO_BASED makes no difference here: create_real_mr() in hw/mlx5/mr.c */
 		.start = req->hca_va,
 		.len = req->length,
@@ -209,7 +210,7 @@ reg_dm_mr(struct emu_call *call)
 		&(struct emu_mkey){
 			.mode = dm->icm != NULL ? EMU_MKEY_MTT : EMU_MKEY_MEMIC,
 			/* that queues cannot post SW_ICM is an assumption */
-			.access = dm->icm != NULL ? 0 : emu_mkey_access(access),
+			.access = dm->icm != NULL ? 0 : mkey_access(access),
 			.start = 0,
 			.len = length,
 			.base = dm->base + offset,

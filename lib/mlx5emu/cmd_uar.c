@@ -33,7 +33,7 @@ uar_destroy(struct emu_obj *obj, bool forced)
 	return 0;
 }
 
-const struct emu_class emu_uar_class = {
+static const struct emu_class uar_class = {
 	.type = MLX5_IB_OBJECT_UAR, .name = "UAR", .destroy = uar_destroy,
 };
 
@@ -66,7 +66,7 @@ uar_alloc(struct emu_call *call)
 
 	if (type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF && type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC)
 		return -EOPNOTSUPP;
-	uar = emu_obj_new(call->file, &emu_uar_class, sizeof(*uar));
+	uar = emu_obj_new(call->file, &uar_class, sizeof(*uar));
 	if (uar == NULL)
 		return -ENOMEM;
 	uar->entry = page_new(call->file);

@@ -13,7 +13,7 @@
 /* User memory for firmware commands: MLX5_IB_OBJECT_DEVX_UMEM in hw/mlx5/devx.c. */
 
 /* Firmware refuses with BAD_RES_STATE while it is used. */
-const struct emu_class emu_umem_class = {
+static const struct emu_class umem_class = {
 	.type = MLX5_IB_OBJECT_DEVX_UMEM, .name = "umem", .busy = -EINVAL,
 };
 
@@ -26,7 +26,7 @@ emu_devx_use_umem(struct emu_devx_obj *devx, uint32_t id, uint64_t offset, uint6
 
 	TAILQ_FOREACH(obj, &devx->obj.file->objects, next) {
 		umem = (struct emu_umem *)obj;
-		if (obj->class != &emu_umem_class || umem->id != id)
+		if (obj->class != &umem_class || umem->id != id)
 			continue;
 		if (offset > umem->len || len > umem->len - offset || (write && !umem->writable))
 			return false;
@@ -91,7 +91,7 @@ umem_reg(struct emu_call *call)
 
 	if (err != 0)
 		return err;
-	umem = emu_obj_new(call->file, &emu_umem_class, sizeof(*umem));
+	umem = emu_obj_new(call->file, &umem_class, sizeof(*umem));
 	if (umem == NULL)
 		return -ENOMEM;
 	umem->id = emu_next_num(call->dev);

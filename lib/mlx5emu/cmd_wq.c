@@ -32,17 +32,6 @@ const struct emu_class emu_wq_class = {
 	.type = UVERBS_OBJECT_WQ, .name = "WQ", .destroy = wq_destroy,
 };
 
-struct emu_rq *
-emu_rq_find(struct emu_dev *dev, uint32_t num)
-{
-	struct emu_rq *rq;
-
-	LIST_FOREACH(rq, &dev->rqs, next)
-		if (rq->num == num)
-			return rq;
-	return NULL;
-}
-
 /* enum ib_uverbs_wq_flags: known, none of them advertised */
 #define KNOWN_WQ_FLAGS (IB_UVERBS_WQ_FLAGS_CVLAN_STRIPPING | IB_UVERBS_WQ_FLAGS_SCATTER_FCS | \
 	IB_UVERBS_WQ_FLAGS_DELAY_DROP | IB_UVERBS_WQ_FLAGS_PCI_WRITE_END_PADDING)

@@ -197,8 +197,6 @@ void emu_steer_receive(struct emu_dev *dev, const uint8_t *frame, size_t len);
  */
 enum emu_offer { EMU_OFFER_TAKEN, EMU_OFFER_NO_WQE, EMU_OFFER_NO_MATCH };
 enum emu_offer emu_steer_offer(struct emu_dev *dev, const uint8_t *frame, size_t len);
-/* Hash of len bytes; the key has at least len + 4 bytes. */
-uint32_t emu_toeplitz(const uint8_t *key, const uint8_t *data, size_t len);
 
 /*
  * A frame that the function sent to its own address, inside the card: only queues that

@@ -27,8 +27,6 @@ struct emu_channel {
 
 /* Channel behind a descriptor of the process, of a class type; NULL if it is none. */
 struct emu_channel *emu_channel_of_fd(const struct emu_file *file, int fd, uint16_t type);
-/* Send an event; one that finds the reader's queue full is lost, as told in the trace. */
-bool emu_channel_send(struct emu_channel *channel, const void *event, size_t len);
 /* Take back unread events whose first 8 bytes are tag; how many there were. */
 unsigned int emu_channel_recall(struct emu_channel *channel, uint64_t tag);
 

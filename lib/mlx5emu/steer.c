@@ -143,8 +143,9 @@ match(const struct emu_flow *flow, const struct emu_dev *port, const struct emu_
 	}
 }
 
-uint32_t
-emu_toeplitz(const uint8_t *key, const uint8_t *data, size_t len)
+/* Hash of len bytes; the key has at least len + 4 bytes. */
+static uint32_t
+toeplitz(const uint8_t *key, const uint8_t *data, size_t len)
 {
 	uint64_t window = 0;
 	uint32_t hash = 0;
@@ -211,7 +212,7 @@ hash_packet(const struct emu_tir *tir, const struct emu_packet *p)
 		hash.type |= p->l4 == IPPROTO_TCP ? HASH_TCP : HASH_UDP;
 	}
 	if (n > 0)
-		hash.value = emu_toeplitz(tir->key, input, n);
+		hash.value = toeplitz(tir->key, input, n);
 	return hash;
 }
 

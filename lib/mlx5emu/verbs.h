@@ -96,10 +96,8 @@ struct emu_devx_obj {
 /* Whether this process opened a context; others have nothing to report. */
 extern bool emu_context_opened;
 
-extern const struct emu_class emu_pd_class, emu_mr_class, emu_dm_class, emu_uar_class,
-	emu_cq_class, emu_wq_class, emu_ind_tbl_class, emu_qp_class, emu_flow_class,
-	emu_matcher_class, emu_devx_class, emu_umem_class, emu_comp_channel_class,
-	emu_async_class, emu_devx_cmd_class, emu_devx_event_class;
+extern const struct emu_class emu_pd_class, emu_mr_class, emu_dm_class, emu_cq_class,
+	emu_wq_class, emu_ind_tbl_class, emu_qp_class, emu_flow_class, emu_devx_class;
 
 /* Transport domain of the queues that the kernel makes; below what emu_next_num() gives. */
 enum { EMU_KERNEL_DOMAIN = 1 };
@@ -126,18 +124,15 @@ emu_queue_is_aligned(uint64_t buf, uint64_t dbrec)
 	return buf % 64 == 0 && dbrec % EMU_DBREC_SIZE == 0;
 }
 
-/* Queues by number, verbs' and DevX's alike. */
+/* A CQ by its number, verbs' and DevX's alike. */
 struct emu_cq *emu_cq_find(struct emu_dev *dev, uint32_t num);
 /* A new CQ's record shows no arming yet; left as it is where the process cannot write it. */
 void emu_cq_disarm(struct emu_cq *cq);
-struct emu_rq *emu_rq_find(struct emu_dev *dev, uint32_t num);
 
 /* Whether the calling thread has a capability in its user namespace (CAP_*). */
 bool emu_capable(int cap);
 /* Whether --fault dm-multiple refuses a length of device memory. */
 bool emu_dm_length_refused(const struct emu_dev *dev, uint64_t length);
-/* IBV_ACCESS_* to the key's bits. */
-uint32_t emu_mkey_access(uint32_t verbs_access);
 /* ib_check_mr_access(): 0 or -EINVAL. */
 int emu_check_mr_access(uint32_t verbs_access);
 
