@@ -22,6 +22,7 @@
 #define RING 64
 #define ROOM 1664
 #define PRIV 16
+#define BURST 16
 
 #define CHECK(condition) \
 	do { \
@@ -31,8 +32,8 @@
 
 /** Pools "a" and "b", of ports 0 and 1, and "host", which is of ring_mp_mc. */
 extern struct rte_mempool *pools[2], *host_pool;
-/** Frames received by each port. */
-extern uint64_t seen[2];
+/** Frames that each port received, sent, and was given but did not take. */
+extern uint64_t seen[2], frames_sent[2], frames_refused[2];
 
 /** A pool of the usual size, or the end. */
 struct rte_mempool *make_pool(const char *name, const char *ops);
@@ -50,6 +51,25 @@ void stop_and_close(void);
 void check_pools(void);
 /** Say what came and went. */
 void report(void);
+
+/** Whether a Tx queue has a callback. */
+bool has_callback(uint16_t port, uint16_t queue);
+
+/* Modes of devices_frames.c. */
+void mode_bounce(uint64_t frames);
+void mode_drop(uint64_t frames);
+void mode_clone(uint64_t frames);
+void mode_chain(uint64_t frames);
+void mode_hold(uint64_t frames);
+void mode_fields(uint64_t frames);
+void mode_mixed(uint64_t frames);
+void mode_exhaust(uint64_t frames);
+
+/* Modes of devices_callbacks.c. */
+void mode_callbacks(uint64_t frames);
+void mode_copying(uint64_t frames);
+void mode_no_callbacks(uint64_t frames);
+void mode_cost(uint64_t rounds);
 
 /* Modes of devices_twins.c. */
 void mode_twins(uint64_t frames);
