@@ -176,7 +176,7 @@ pages_come_ahead(void **state)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 	char *mem = fresh_memory(page);
-	size_t beyond;
+	size_t beyond, came;
 
 	(void)state;
 	/* Linux before 5.14 knows no such advice */
@@ -187,10 +187,11 @@ pages_come_ahead(void **state)
 	skip();
 #endif
 	munmap(mem, page);
-	assert_in_range(populate_and_look(REFERENCE, &beyond), 10, 60);
+	came = populate_and_look(REFERENCE, &beyond);
+	assert_true(came >= 10 && came <= 60);
 	assert_int_equal(beyond, 0);
 	assert_int_equal(populate_and_look(OPS, &beyond), 100);
-	assert_in_range(beyond, 0, (2 << 20) / page);
+	assert_true(beyond <= (2 << 20) / page);
 }
 
 int

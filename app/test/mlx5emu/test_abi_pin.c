@@ -153,7 +153,7 @@ counted(void **state)
 	assert_int_equal(abi_mr_free(abi->file, mr), 0);
 	assert_int_equal(emu_pin_pages(), before);
 	cq = abi_cq(abi, abi->file, NULL);
-	assert_in_range(emu_pin_pages(), before + 2, before + 3);
+	assert_true(emu_pin_pages() == before + 2 || emu_pin_pages() == before + 3);
 	wq = abi_wq(abi, abi->file, pd, cq, NULL);
 	qp = abi_qp(abi, abi->file, pd, cq);
 	assert_true(emu_pin_pages() > before + 4);

@@ -194,6 +194,7 @@ replace_pool(struct rte_mempool *old)
 	struct rte_pktmbuf_pool_private priv = *(struct rte_pktmbuf_pool_private *)
 		rte_mempool_get_priv(old);
 	unsigned int n = old->size, cache_size = old->cache_size;
+	uintptr_t place = (uintptr_t)old;
 	char name[RTE_MEMPOOL_NAMESIZE];
 	struct rte_mempool *mp;
 
@@ -201,10 +202,10 @@ replace_pool(struct rte_mempool *old)
 	rte_mempool_free(old);
 	mp = pool_create(name, n, cache_size, priv.mbuf_priv_size, priv.mbuf_data_room_size,
 			 SOCKET_ID_ANY);
-	if (mp == old)
+	if ((uintptr_t)mp == place)
 		return;
-	fprintf(stderr, "peers: pool %s cannot be replaced at %p, the new one is at %p\n", name,
-		(void *)old, (void *)mp);
+	fprintf(stderr, "peers: pool %s cannot be replaced at 0x%lx, the new one is at %p\n", name,
+		(unsigned long)place, (void *)mp);
 	abort();
 }
 
