@@ -14,6 +14,7 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
+#include "compat.h"
 #include "devices.h"
 
 /*
@@ -49,6 +50,7 @@ set_up(uint16_t port, struct rte_mempool *mp, uint16_t tx_queues, uint64_t offlo
 	uint16_t q;
 
 	CHECK(rte_eth_dev_configure(port, 1, tx_queues, &conf) == 0);
+	CHECK(e2e_receive(port) == 0);
 	CHECK(rte_eth_rx_queue_setup(port, 0, RING, SOCKET_ID_ANY, NULL, mp) == 0);
 	for (q = 0; q < tx_queues; q++)
 		CHECK(rte_eth_tx_queue_setup(port, q, RING, SOCKET_ID_ANY, NULL) == 0);

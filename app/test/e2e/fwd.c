@@ -21,6 +21,8 @@
 #include <rte_mbuf.h>
 #include <rte_random.h>
 
+#include "compat.h"
+
 /*
  * A forwarder that does to its mbufs what applications do, or what they must not, and
  * checks that its pools are whole again at the end. The card's counters and the check
@@ -315,6 +317,8 @@ start_port(const struct mode *mode)
 	if (mode->tx_offloads != 0)
 		conf.txmode.offloads = mode->tx_offloads;
 	ret = rte_eth_dev_configure(0, 1, 1, &conf);
+	if (ret == 0)
+		ret = e2e_receive(0);
 	if (ret == 0)
 		ret = rte_eth_rx_queue_setup(0, 0, RING, SOCKET_ID_ANY, NULL, pool);
 	if (ret == 0)

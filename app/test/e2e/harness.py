@@ -59,6 +59,13 @@ class Build:
                 raise Failure(f"'{path}' is not there; has the build finished?")
 
 
+def dpdk_release():
+    """Year and month of the DPDK that programs here run with, as "24.11"."""
+    version = subprocess.run(["pkg-config", "--modversion", "libdpdk"], check=True,
+                             capture_output=True, text=True).stdout
+    return ".".join(version.split(".")[:2])
+
+
 def world_writable_above(path):
     """Whether EAL would refuse to load a plugin from here."""
     while path != "/":

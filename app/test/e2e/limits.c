@@ -17,6 +17,8 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "compat.h"
+
 /*
  * A program that is given less and less while it runs: takes steps in turn and tells what
  * became of each. The log of the driver and the card's account tell the rest.
@@ -60,6 +62,8 @@ start(void)
 	const struct rte_eth_conf conf = { 0 };
 	int ret = rte_eth_dev_configure(0, 1, 1, &conf);
 
+	if (ret == 0)
+		ret = e2e_receive(0);
 	if (ret == 0)
 		ret = rte_eth_rx_queue_setup(0, 0, RING, SOCKET_ID_ANY, NULL, pool);
 	if (ret == 0)

@@ -14,6 +14,8 @@
 #include <rte_mbuf.h>
 #include <rte_udp.h>
 
+#include "compat.h"
+
 /*
  * Sleeps on the interrupts of two receive queues of a port whose frames come back to it
  * (--wire loop). An interrupt comes for each queue that was armed and has frames, and
@@ -48,6 +50,7 @@ start_port(void)
 	unsigned int i;
 
 	check(rte_eth_dev_configure(0, QUEUES, 1, &conf) == 0, "cannot configure the port");
+	check(e2e_receive(0) == 0, "cannot make the port promiscuous");
 	for (i = 0; i < QUEUES; i++)
 		check(rte_eth_rx_queue_setup(0, i, RING, SOCKET_ID_ANY, NULL, pool) == 0,
 		      "cannot set up a receive queue");

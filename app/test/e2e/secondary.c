@@ -24,6 +24,8 @@
 
 #include <rte_pmd_mlx5_memic.h>
 
+#include "compat.h"
+
 /*
  * A primary or a secondary process, whatever EAL's arguments say, that does what it reads
  * from standard input and says on one line how it went.
@@ -384,6 +386,8 @@ port(uint64_t queues)
 	};
 	int ret = rte_eth_dev_configure(0, queues, queues, &conf);
 
+	if (ret == 0)
+		ret = e2e_receive(0);
 	for (uint16_t q = 0; q < queues && ret == 0; q++) {
 		ret = rte_eth_rx_queue_setup(0, q, RING, SOCKET_ID_ANY, NULL, pool);
 		if (ret == 0)

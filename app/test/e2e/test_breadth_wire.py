@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 import frames as eth
-from harness import TESTPMD, Skip, Testpmd, check_card, expect, lcores, main
+from harness import TESTPMD, Skip, Testpmd, check_card, dpdk_release, expect, lcores, main
 from tap import TYPE, Tap, echo
 
 SMALL = ["--rxd=64", "--txd=64", "--burst=16", "--mbcache=0", "--total-num-mbufs=2048"]
@@ -130,34 +130,40 @@ def mtu(build, flow_en):
         check_card(testpmd.stats())
 
 
+# Commands, frames that are taken then, and those that DPDK 24.11.8 takes: when its flow rules are
+# made anew it forgets the addresses of a physical function (app/test/e2e/compat.h).
+MACS = (("set promisc 0 off", "own broadcast", "broadcast"),
+        ("mac_addr add 0 02:11:22:33:44:55", "own other broadcast", "other broadcast"),
+        ("set allmulti 0 on", "own other group broadcast", "group broadcast"),
+        ("set allmulti 0 off", "own other broadcast", "broadcast"),
+        ("mac_addr remove 0 02:11:22:33:44:55", "own broadcast", "broadcast"),
+        ("mcast_addr add 0 01:00:5e:00:00:01", "own group broadcast", "broadcast"),
+        ("mcast_addr remove 0 01:00:5e:00:00:01", "own broadcast", "broadcast"),
+        ("set promisc 0 on", "own other group broadcast", "own other group broadcast"),
+        ("set promisc 0 off", "own broadcast", "broadcast"),
+        ("mac_addr set 0 02:11:22:33:44:55", "other broadcast", "other broadcast"))
+
+
 def macs(build, flow_en):
     """Addresses that a port takes: its own, further ones, all of a kind, all."""
-    other, group = bytes.fromhex("021122334455"), eth.MULTICAST
+    # the last one always comes back
+    sent = {frame_of(60, dmac): name for name, dmac in (
+        ("own", eth.MAC), ("other", bytes.fromhex("021122334455")), ("group", eth.MULTICAST),
+        ("broadcast", eth.BROADCAST))}
+    forgets = False
     with on_tap(build, flow_en) as testpmd:
         testpmd.wait_prompt()
-        for command in ("set promisc 0 off", "set allmulti 0 off", "set fwd macswap", "start"):
+        for command in ("set allmulti 0 off", "set fwd macswap", "start"):
             testpmd.run(command)
-
-        def takes(peer, what):
-            sent = {frame_of(60, dmac): name for name, dmac in (
-                ("own", eth.MAC), ("other", other), ("group", group), ("broadcast", eth.BROADCAST))}
-            got = [sent[frame] for frame in peer.exchange_all(list(sent))]
-            expect(sorted(got) == sorted(what), f"frames to {got} arrived, not to {what}")
-
         with Tap("emu0", testpmd.process.pid) as peer:
-            takes(peer, {"own", "broadcast"})
-            steps = (("mac_addr add 0 02:11:22:33:44:55", {"own", "other", "broadcast"}),
-                     ("set allmulti 0 on", {"own", "other", "group", "broadcast"}),
-                     ("set allmulti 0 off", {"own", "other", "broadcast"}),
-                     ("mac_addr remove 0 02:11:22:33:44:55", {"own", "broadcast"}),
-                     ("mcast_addr add 0 01:00:5e:00:00:01", {"own", "group", "broadcast"}),
-                     ("mcast_addr remove 0 01:00:5e:00:00:01", {"own", "broadcast"}),
-                     ("set promisc 0 on", {"own", "other", "group", "broadcast"}),
-                     ("set promisc 0 off", {"own", "broadcast"}),
-                     ("mac_addr set 0 02:11:22:33:44:55", {"other", "broadcast"}))
-            for command, what in steps:
+            for step, (command, right, forgetful) in enumerate(MACS):
                 testpmd.run(command)
-                takes(peer, what)
+                got = [sent[frame] for frame in peer.exchange_all(list(sent))]
+                if step == 0:
+                    forgets = dpdk_release() == "24.11" and "own" not in got
+                what = (forgetful if forgets else right).split()
+                expect(sorted(got) == sorted(what),
+                       f"{command}: frames to {got} arrived, not to {what}")
         expect(testpmd.quit() == 0, "testpmd failed")
         check_card(testpmd.stats())
 

@@ -18,7 +18,7 @@ from harness import (PCI_DEVICE, Program, Skip, add_preload, expect, lcores, mai
 
 # Steps that there are at least in each phase: a loop that counts fewer looks at nothing.
 # The driver takes nothing when a port stops.
-LEAST = {"probe": 4, "first": 100, "pool": 45, "start": 1, "traffic": 5, "stop": 0, "free": 4,
+LEAST = {"probe": 4, "first": 100, "pool": 45, "start": 1, "traffic": 2, "stop": 0, "free": 4,
          "close": 4}
 LEAST_OF_OTHERS = {"probe": 100, "first": 10, "pool": 10, "start": 70, "traffic": 1, "stop": 10,
                    "free": 1, "close": 10}

@@ -8,11 +8,14 @@ import re
 import signal
 
 from harness import (FITTING, PCI_DEVICE, Program, Testpmd, add_preload, check_card, check_wire,
-                     device_pools, expect, expect_output, lcores, main, plugin_arguments)
+                     device_pools, dpdk_release, expect, expect_output, lcores, main,
+                     plugin_arguments)
 
 FRAMES = 5000
 # far more than are forwarded before the end
 ENDLESS = ["--wire", "check:100000000:1500"]
+# contexts that the PMD imports itself while it probes a port, before the driver imports one
+PROBE_IMPORTS = 0 if dpdk_release() == "22.11" else 1
 
 
 def run(build, mode, frames=FRAMES, wire=None, memic="256K", fail=None, faults=()):
@@ -198,6 +201,7 @@ def forever(build, call):
 
 def kernel_refuses(build, said, *faults):
     """Cases 16 and 25: an ioctl fails; what was taken before comes back all the same."""
+    faults = [fault.replace("=own:", f"={PROBE_IMPORTS + 1}:") for fault in faults]
     program, stats = ends_well(build, "pass", faults=faults)
     check_wire(stats["ports"][0], FRAMES)
     expect_output(program, said)

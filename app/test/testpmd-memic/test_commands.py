@@ -9,7 +9,7 @@ import tempfile
 import time
 
 from common import POOL, SLOTS, Console, only, rows_of
-from harness import PCI_DEVICE, check_card, check_wire, device_pools, expect, main
+from harness import PCI_DEVICE, PROMPT, check_card, check_wire, device_pools, expect, main
 
 
 def show(build):
@@ -258,7 +258,9 @@ def from_file(build):
         file.flush()
         flags = ["--memic-dev=mlx5_0", f"--cmdline-file={file.name}"]
         with Console(build, flags) as testpmd:
-            testpmd.wait_prompt()
+            # some releases print a prompt for each line of the file
+            end = testpmd.wait_for("Read CLI commands from .*")
+            testpmd.wait_for(PROMPT, start=end)
             start = testpmd.output
             for text in (start, testpmd.run(f"load {file.name}")):
                 for words in ("quarantined [B]", "rule: --memic flags", f"mempool <{POOL}>@"):

@@ -17,6 +17,7 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
+#include "../compat.h"
 #include "steps.h"
 
 #define N 256u
@@ -80,6 +81,8 @@ life_start(void)
 	int ret;
 
 	ret = rte_eth_dev_configure(port, 1, 1, &conf);
+	if (ret == 0)
+		ret = e2e_receive(port);
 	if (ret == 0)
 		ret = rte_eth_rx_queue_setup(port, 0, RING, SOCKET_ID_ANY, NULL, pool);
 	if (ret == 0)
