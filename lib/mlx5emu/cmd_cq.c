@@ -83,9 +83,9 @@ check_create(const struct mlx5_ib_create_cq *req, uint64_t cqe, uint64_t vector,
 		return -EINVAL;
 	if (!(req->flags & MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX))
 		return -EINVAL; /* contexts with UARs of their own have no other */
-	/* capabilities that are not there */
-	if (req->flags & (MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS |
-			  MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD))
+	/* no capability for the former */
+	if ((req->flags & MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS) ||
+	    ((req->flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD) && req->cqe_size != 128))
 		return -EOPNOTSUPP;
 	return check_compression(req);
 }
@@ -139,6 +139,7 @@ cq_create(struct emu_call *call)
 		.num = emu_next_num(call->dev),
 		.entries = entries,
 		.entry_size = req.cqe_size,
+		.padded = req.flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD,
 		.ignore_overrun = flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN,
 	};
 	attach_channel(call, cq);

@@ -297,6 +297,8 @@ fill_mlx5_device(struct mlx5_ib_query_device_resp *r, size_t room)
 			.supported_format = MLX5_IB_CQE_RES_FORMAT_HASH |
 					    MLX5_IB_CQE_RES_FORMAT_CSUM,
 		},
+		/* a PMD for CPUs with cache lines of 128 bytes creates no CQ without */
+		.flags = MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_PAD,
 		.mlx5_ib_support_multi_pkt_send_wqes = MLX5_IB_ALLOW_MPW | MLX5_IB_SUPPORT_EMPW,
 	};
 }

@@ -86,6 +86,8 @@ emu_cq_push(struct emu_cq *cq, uint8_t cqe[64], unsigned int opcode)
 		now = htobe64(emu_clock());
 		memcpy(cqe + EMU_CQE_TIMESTAMP, &now, sizeof(now));
 	}
+	if (cq->padded)
+		memset(slot - 64, 0, 64); /* assumption: with zeros */
 	memcpy(slot, cqe, EMU_CQE_OP_OWN);
 	__atomic_store_n(slot + EMU_CQE_OP_OWN, (uint8_t)(opcode << 4 | owner),
 			 __ATOMIC_RELEASE);

@@ -53,6 +53,7 @@ general(const struct emu_dev *dev, uint8_t *cap)
 	prm_set(cap, PRM_CAP_LOG_MAX_RQT, 20);
 	prm_set(cap, PRM_CAP_LOG_MAX_RQT_SIZE, 11);
 	prm_set(cap, PRM_CAP_DEVICE_FREQUENCY_KHZ, 1000000);
+	prm_set(cap, PRM_CAP_CQE_128_ALWAYS, 1);
 	emu_sw_icm_general_caps(dev, cap);
 }
 

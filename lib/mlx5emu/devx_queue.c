@@ -17,6 +17,9 @@
 #define WQ_CYCLIC 1             /* wq.wq_type */
 #define LOG_WQEBB 6
 
+/* cqc.cqe_sz: CQEs of 64 bytes in entries of 128, the other half untouched or written */
+enum { CQE_STRIDE_64 = 0, CQE_STRIDE_128 = 1, CQE_STRIDE_128_PADDED = 2 };
+
 /* ---- CQ ---- */
 
 static int
@@ -24,10 +27,10 @@ create_cq(struct emu_devx_call *call, struct emu_devx_obj *obj)
 {
 	const uint8_t *cqc = call->in + PRM_CQC_AT;
 	uint32_t log_size = prm_get(cqc, PRM_CQC_LOG_SIZE), cqe_sz = prm_get(cqc, PRM_CQC_CQE_SZ);
-	uint32_t entry_size = cqe_sz == 0 ? 64 : 128;
+	uint32_t entry_size = cqe_sz == CQE_STRIDE_64 ? 64 : 128;
 	struct emu_umem_part buf, dbrec;
 
-	if (log_size > MAX_LOG_CQ || cqe_sz > 1)
+	if (log_size > MAX_LOG_CQ || cqe_sz > CQE_STRIDE_128_PADDED)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_PARAM, "size of CQ or CQE");
 	if (prm_get(cqc, PRM_CQC_EQN) != EQN)
 		return emu_devx_refuse(call, PRM_STATUS_BAD_RESOURCE, "no such EQ");
@@ -45,6 +48,7 @@ create_cq(struct emu_devx_call *call, struct emu_devx_obj *obj)
 		.num = obj->num,
 		.entries = 1u << log_size,
 		.entry_size = entry_size,
+		.padded = cqe_sz == CQE_STRIDE_128_PADDED,
 		.ignore_overrun = prm_get(cqc, PRM_CQC_OI),
 	};
 	emu_pin_view(&obj->obj, buf.pin, buf.off, buf.len, &obj->cq.buf, &obj->cq.torn);

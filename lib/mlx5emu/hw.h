@@ -112,6 +112,7 @@ struct emu_cq {
 	uint32_t num;
 	uint32_t entries;       /* a power of two */
 	uint32_t entry_size;    /* 64 or 128 */
+	bool padded;            /* the first half of 128 is written, too */
 	uint8_t *buf;
 	struct emu_view *torn;  /* instead of buf, see pin.h; NULL nearly always */
 	volatile uint32_t *dbrec; /* [0] consumer index, [1] arm word */

@@ -181,7 +181,8 @@ cqs(void **state)
 } while (0)
 	CQ((void)cqc, OK);
 	CQ(prm_set(cqc, PRM_CQC_CQE_SZ, 1), OK);
-	CQ(prm_set(cqc, PRM_CQC_CQE_SZ, 2), PARAM);
+	CQ(prm_set(cqc, PRM_CQC_CQE_SZ, 2), OK);
+	CQ(prm_set(cqc, PRM_CQC_CQE_SZ, 3), PARAM);
 	CQ(prm_set(cqc, PRM_CQC_LOG_SIZE, 9), OK);
 	CQ(prm_set(cqc, PRM_CQC_LOG_SIZE, 10), RESOURCE);
 	CQ(prm_set(cqc, PRM_CQC_LOG_SIZE, 23), PARAM);

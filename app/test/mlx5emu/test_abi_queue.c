@@ -77,6 +77,7 @@ cq_requests(void **state)
 	CQ(req.flags |= 0x80, -EINVAL);
 	CQ(req.flags |= MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS, -EOPNOTSUPP);
 	CQ(req.flags |= MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD, -EOPNOTSUPP);
+	CQ(req.flags |= MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD; req.cqe_size = 128, 0);
 	CQ(req.reserved0 = 1, -EINVAL);
 	CQ(req.reserved1 = 1, -EINVAL);
 	CQ(req.buf_addr = abi_hole(), -EFAULT);

@@ -56,6 +56,29 @@ owner_bit_over_wraps(void **state)
 	}
 }
 
+/* Only with padding does the card write to the first half of an entry. */
+static void
+padding(void **state)
+{
+	unsigned int padded, i;
+
+	for (padded = 0; padded < 2; padded++) {
+		struct rig *r = rig_new();
+
+		rig_make_cq(r, 4, 128);
+		r->cq.padded = padded;
+		memset(r->cq.buf, 0x5a, 64);
+		memset(r->cq.buf + 128, 0x5a, 64);
+		push(r, 7);
+		assert_int_equal(rig_cqe(r, 0)[0], 7);
+		for (i = 0; i < 64; i++) {
+			assert_int_equal(r->cq.buf[i], padded ? 0 : 0x5a);
+			assert_int_equal(r->cq.buf[128 + i], 0x5a);
+		}
+		rig_free(r);
+	}
+}
+
 static void
 overrun_kills_the_cq(void **state)
 {
@@ -205,6 +228,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(owner_bit_over_wraps),
+		cmocka_unit_test(padding),
 		cmocka_unit_test(overrun_kills_the_cq),
 		cmocka_unit_test(overrun_ignored),
 		cmocka_unit_test(consumer_index_of_24_bits),
