@@ -8,23 +8,21 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "emu.h"
 #include "guard.h"
+#include "step.h"
 #include "trap.h"
 
 /*
  * A touch faults. The handler counts it, gives the rights back, and has the CPU execute
- * just that instruction (the trap flag of x86); the trap after it takes the rights away
- * again. Meanwhile a touch by another thread goes unseen: counts are lower bounds where
- * threads race, and 0 is exact. System calls that are given such an address say EFAULT.
+ * just that instruction; the trap after it takes the rights away again. Meanwhile a touch
+ * by another thread goes unseen: counts are lower bounds where threads race, and 0 is exact.
+ * System calls that are given such an address say EFAULT.
  */
-#ifdef __x86_64__
+#ifdef EMU_CAN_STEP
 
-#define TRAP_FLAG 0x100         /* EFLAGS.TF */
-#define ERR_WRITE 2             /* bit of the page fault's error code */
 #define SITES 64
 #define FRAMES 24
 
@@ -123,10 +121,19 @@ count(struct emu_dev *dev, uintptr_t pc, bool write)
 	give();
 }
 
+/* The rights stay: the step that was begun with the last fault never ends. */
+static void
+stop(struct emu_dev *dev, uintptr_t pc)
+{
+	emu_report("%s: --fault trap: the instruction at 0x%lx cannot be watched (half of an "
+		   "atomic access, which device memory does not take): counting ends here",
+		   dev->name, pc);
+}
+
 static void
 on_segv(int sig, siginfo_t *info, void *context)
 {
-	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	uintptr_t pc = emu_step_pc(context);
 	struct emu_dev *dev = NULL;
 	int saved = errno;
 
@@ -141,16 +148,16 @@ on_segv(int sig, siginfo_t *info, void *context)
 		emu_signal_pass_on(&old_segv, sig, info, context);
 		return;
 	}
-	count(dev, (uintptr_t)regs[REG_RIP], regs[REG_ERR] & ERR_WRITE);
-	stepping = true;
-	regs[REG_EFL] |= TRAP_FLAG;
+	count(dev, pc, emu_step_writes(context));
+	stepping = emu_step_begin(context);
+	if (!stepping)
+		stop(dev, pc);
 	errno = saved;
 }
 
 static void
 on_trap(int sig, siginfo_t *info, void *context)
 {
-	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
 	int saved = errno;
 
 	if (!stepping) {
@@ -158,7 +165,7 @@ on_trap(int sig, siginfo_t *info, void *context)
 		return;
 	}
 	stepping = false;
-	regs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+	emu_step_end(context);
 	take();
 	if (--steppers == 0)
 		set_rights(closed_rights());
@@ -172,7 +179,13 @@ install(unsigned int which)
 	struct sigaction segv = { .sa_sigaction = on_segv, .sa_flags = SA_SIGINFO | SA_NODEFER };
 	struct sigaction trap = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
 	void *frame[1];
+	int err;
 
+	err = emu_step_init();
+	if (err != 0) {
+		emu_report("--fault trap: no page to step in: %s", strerrorname_np(err));
+		return;
+	}
 	backtrace(frame, 1); /* loads what it needs, which a handler should not */
 	watched = which;
 	sigaction(SIGSEGV, &segv, &old_segv);
@@ -229,7 +242,7 @@ void
 emu_trap_start(struct emu_dev *dev)
 {
 	if (dev->cfg->fault.trap != 0)
-		emu_report("%s: --fault trap works on x86-64 only", dev->name);
+		emu_report("%s: --fault trap works on x86-64 and arm64 only", dev->name);
 }
 
 void

@@ -4,8 +4,8 @@
 
 /*
  * Watch each access that the copies make to device memory: the page is not accessible,
- * the fault handler notes the address, opens the page for one instruction by the CPU's
- * trap flag and shuts it again. So a store that the compiler split, merged, repeated or
+ * the fault handler notes the address, opens the page for one instruction and shuts it
+ * again. So a store that the compiler split, merged, repeated or
  * moved is seen, which comparing bytes does not show.
  */
 
@@ -18,17 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "memic.h"
+#include "step.h"
 
-#ifdef __x86_64__
+#ifdef EMU_CAN_STEP
 
-#define TRAP_FLAG 0x100
-#define FAULT_WRITE 0x2 /* in the page fault's error code */
 #define MAX_ACCESSES 512
 #define PAGE 4096
 
@@ -42,27 +40,25 @@ static volatile size_t count;
 static void
 on_fault(int sig, siginfo_t *info, void *data)
 {
-	ucontext_t *uc = data;
 	uintptr_t at = (uintptr_t)info->si_addr - (uintptr_t)page;
 
 	(void)sig;
 	if (at >= PAGE || count == MAX_ACCESSES)
 		_exit(1);
 	seen[count].offset = at;
-	seen[count].write = (uc->uc_mcontext.gregs[REG_ERR] & FAULT_WRITE) != 0;
+	seen[count].write = emu_step_writes(data);
 	count++;
 	mprotect(page, PAGE, PROT_READ | PROT_WRITE);
-	uc->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
+	if (!emu_step_begin(data))
+		_exit(1);
 }
 
 static void
 on_step(int sig, siginfo_t *info, void *data)
 {
-	ucontext_t *uc = data;
-
 	(void)sig;
 	(void)info;
-	uc->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+	emu_step_end(data);
 	mprotect(page, PAGE, PROT_NONE);
 }
 
@@ -75,6 +71,7 @@ watch(void)
 
 	page = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true(page != MAP_FAILED);
+	assert_int_equal(emu_step_init(), 0);
 	assert_int_equal(sigaction(SIGSEGV, &fault, NULL), 0);
 	assert_int_equal(sigaction(SIGTRAP, &step, NULL), 0);
 }
@@ -157,7 +154,7 @@ main(void)
 int
 main(void)
 {
-	puts("skipped: watching single accesses needs the x86-64 trap flag");
+	puts("skipped: single accesses can be watched on x86-64 and arm64 only");
 	return 77;
 }
 
