@@ -87,6 +87,8 @@ void *abi_mem(struct abi *abi, size_t len);
 void *abi_pages(struct abi *abi, size_t len);
 /* An address of which nothing is mapped. */
 uint64_t abi_hole(void);
+/* The same for what is copied from or to it; skips the test where that cannot be caught. */
+uint64_t abi_copy_hole(void);
 
 /* ---- calls ---- */
 void abi_begin(struct abi_call *c, uint16_t object, uint16_t method);

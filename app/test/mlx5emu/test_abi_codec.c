@@ -280,7 +280,7 @@ fault(struct abi *abi, struct abi_call *c, unsigned int i)
 	(void)abi;
 	if (!is_data(c, i) || (c->kinds[i].kind == ABI_IN && c->hdr.attrs[i].len <= 8))
 		return SKIP;
-	c->hdr.attrs[i].data = abi_hole();
+	c->hdr.attrs[i].data = abi_copy_hole();
 	return -EFAULT;
 }
 

@@ -71,7 +71,7 @@ head_faults(void **state)
 	struct abi_call c;
 
 	emu_lock();
-	assert_int_equal(emu_uapi_ioctl(abi->file, (void *)(uintptr_t)abi_hole()), -EFAULT);
+	assert_int_equal(emu_uapi_ioctl(abi->file, (void *)(uintptr_t)abi_copy_hole()), -EFAULT);
 	emu_unlock();
 	abi_begin(&c, UVERBS_OBJECT_ASYNC_EVENT, UVERBS_METHOD_ASYNC_EVENT_ALLOC);
 	abi_obj(&c, ABI_NEW_FD, UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE, 0, 0);
@@ -196,7 +196,7 @@ contexts(void **state)
 	TRY(req.lib_caps = 0, -EOPNOTSUPP); /* static UARs: not emulated */
 	assert_int_equal(get_context(file, &good, 7, &resp, sizeof(resp)), -EINVAL);
 	assert_int_equal(get_context(file, &good, 12, &resp, sizeof(resp)), -EINVAL);
-	assert_int_equal(get_context(file, &good, sizeof(good), (void *)(uintptr_t)abi_hole(),
+	assert_int_equal(get_context(file, &good, sizeof(good), (void *)(uintptr_t)abi_copy_hole(),
 				     sizeof(resp)), -EFAULT);
 	assert_false(file->has_context);
 	TRY(req.flags = 0, 0);

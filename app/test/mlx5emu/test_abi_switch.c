@@ -278,6 +278,9 @@ rdma_netlink(void **state)
 	union answer a;
 	unsigned int n;
 
+	/* qemu's emulation of a process knows few kinds of netlink sockets */
+	if (fd < 0 && errno == EPROTONOSUPPORT)
+		skip();
 	assert_true(fd >= 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&any, sizeof(any)), 0);
 	strcpy(abi->devs[1].netdev, "lo");
