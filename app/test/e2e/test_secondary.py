@@ -270,6 +270,8 @@ def address_taken(build):
             expect_output(first, "more lives in host memory: a secondary process could not map "
                           "it at 0x[0-9a-f]+: EEXIST")
             second.run("use_more", "using more")
+            expect_output(second, "device memory of mlx5_0 for a new pool cannot be mapped at "
+                          "0x[0-9a-f]+ .EEXIST.: the pool lives in host memory.*create it again")
             second.run("get 10", "got 10 device 0")
             second.run("put 10", "put 10")
             second.quit()

@@ -197,6 +197,7 @@ def forever(build, call):
     """Case 16: what is never destroyed is given up with a word, and nothing crashes."""
     program, _ = ends_well(build, "pass", clean=False, fail=f"{call}:1:1000000")
     expect_output(program, r"MLX5_MEMIC: .*EBUSY")
+    return program
 
 
 def kernel_refuses(build, said, *faults):
@@ -220,7 +221,8 @@ def dm_busy_forever(build):
 
 
 def host_mr_busy_forever(build):
-    forever(build, "dereg_host_mr")
+    program = forever(build, "dereg_host_mr")
+    expect_output(program, r"ibv_dereg_mr of \d+ bytes at 0x[0-9a-f]+ on mlx5_0: EBUSY: given up")
 
 
 main({case.__name__: case for case in (

@@ -95,7 +95,10 @@ mpm_attach_order(const struct mpm_message *msg, int fd)
 		unmap(msg->index);
 	pthread_mutex_unlock(&lock);
 	if (ret != 0)
-		MPM_LOG(ERR, "device memory of a new pool cannot be mapped: %s",
+		MPM_LOG(ERR, "device memory of %s for a new pool cannot be mapped at 0x%" PRIx64
+			" (%s): the pool lives in host memory, or with spill=0 is not created; "
+			"see /proc/self/maps for what is there, and create it again",
+			shared->regions[msg->index].nic, shared->regions[msg->index].addr,
 			memic_errno_name(-ret));
 	return ret;
 }

@@ -328,8 +328,9 @@ mr_abandon(struct host_mr *m)
 	int err = ibv_dereg_mr(m->real);
 
 	if (err != 0 && err != EIO)
-		MPM_LOG(ERR, "ibv_dereg_mr of %zu bytes at %p: %s: given up until the process ends",
-			m->mr.length, m->mr.addr, memic_errno_name(err));
+		MPM_LOG(ERR, "ibv_dereg_mr of %zu bytes at %p on %s: %s: given up until the "
+			"process ends", m->mr.length, m->mr.addr,
+			ibv_get_device_name(m->mr.context->device), memic_errno_name(err));
 	m->real = NULL;
 	m->mr.pd = NULL;
 	m->mr.context = NULL;
