@@ -250,6 +250,15 @@ def nothing(build):
         testpmd.quit()
 
 
+def read_file(testpmd, command=None):
+    """Output of the commands of a file; some releases print a prompt for each."""
+    start = len(testpmd.output) if command else 0
+    if command:
+        testpmd.send(command)
+    end = testpmd.wait_for("Read CLI commands from .*", start=start)
+    return testpmd.output[start:testpmd.wait_for(PROMPT, start=end)]
+
+
 def from_file(build):
     """As from the terminal: --cmdline-file, and the command load."""
     with tempfile.NamedTemporaryFile("w", suffix=".cmd") as file:
@@ -258,11 +267,7 @@ def from_file(build):
         file.flush()
         flags = ["--memic-dev=mlx5_0", f"--cmdline-file={file.name}"]
         with Console(build, flags) as testpmd:
-            # some releases print a prompt for each line of the file
-            end = testpmd.wait_for("Read CLI commands from .*")
-            testpmd.wait_for(PROMPT, start=end)
-            start = testpmd.output
-            for text in (start, testpmd.run(f"load {file.name}")):
+            for text in (read_file(testpmd), read_file(testpmd, f"load {file.name}")):
                 for words in ("quarantined [B]", "rule: --memic flags", f"mempool <{POOL}>@"):
                     expect(words in text, f"no '{words}' in: {text}")
             # and the terminal has them, too
