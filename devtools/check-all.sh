@@ -51,15 +51,9 @@ check_tidy() {
 		xargs -P 2 -n 8 clang-tidy -p "$BUILD" --quiet 2>/dev/null
 }
 
-# Files of the tree as git knows them, or as they lie in a tarball; no corpus of bytes.
+# No corpus of bytes.
 sources() {
-	{
-		git ls-files --cached --others --exclude-standard 2>/dev/null ||
-			find . -type f -not -path './build*' -not -path './.git/*' \
-				-not -path '*/__pycache__/*' -printf '%P\n'
-	} | grep -v '^app/test/fuzz/corpus/' | while read -r file; do
-		[ ! -f "$file" ] || echo "$file"
-	done
+	tree_files | grep -v '^app/test/fuzz/corpus/'
 }
 
 [ $# -gt 0 ] || set -- spdx style spelling shell python cppcheck tidy

@@ -5,6 +5,11 @@
 # Other releases of Debian in folders, made by debootstrap and entered without leaving
 # anything mounted. To be sourced after common.sh.
 
+# What is tested; how the last one fares decides nothing, as it changes by the day.
+RELEASES=(bookworm trixie testing)
+# shellcheck disable=SC2034 # for those who source this
+ADVISORY=testing
+
 # Where they are kept from one run to the next.
 # shellcheck disable=SC2034 # for those who source this
 CHROOT_CACHE=$(realpath -m "${MEMIC_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/dpdk-memic}")
@@ -12,19 +17,46 @@ CHROOT_CACHE=$(realpath -m "${MEMIC_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cac
 # After so many days a release that still changes is brought up to date.
 CHROOT_DAYS=7
 
-# Host of packages as this machine's apt has it, whatever release it is of.
+# One of RELEASES, or the end.
+chroot_known() {
+	local release
+
+	for release in "${RELEASES[@]}"; do
+		[ "$release" != "$1" ] || return 0
+	done
+	die "'$1' is none of the releases ${RELEASES[*]}"
+}
+
+# Where this machine's apt gets its release of Debian from, and thus others are to be had.
+debian_source() {
+	# shellcheck disable=SC2016 # apt fills these in
+	apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' \
+		"Created-By: Packages" "Origin: Debian" 2>/dev/null |
+		awk '$1 !~ /-/ && $2 == "main" && $3 ~ /^https?:/ { print $3; exit }'
+}
+
+# The same, also where no lists of packages were fetched so far.
 chroot_mirror() {
 	local uri
 
-	# shellcheck disable=SC2016 # apt fills these in
-	uri=$(apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' \
-		"Created-By: Packages" "Origin: Debian" 2>/dev/null |
-		awk '$1 !~ /-/ && $2 == "main" && $3 ~ /^https?:/ { print $3; exit }')
+	uri=$(debian_source) || true
+	if [ -z "$uri" ]; then
+		quietly apt-get -q update || true
+		uri=$(debian_source) || true
+	fi
 	[ -n "$uri" ] || {
-		echo "apt of this machine has no http source of Debian, or no lists yet" >&2
+		echo "apt of this machine has no source of Debian by http" >&2
 		return 1
 	}
 	echo "$uri"
+}
+
+# Version of a package as its authors count, out of the distribution's.
+upstream_version() {
+	local version=${1#*:}
+
+	version=${version%-*}
+	echo "${version%%[+~]*}"
 }
 
 # What stands in the way of making and entering one here; nothing if nothing does.
@@ -99,7 +131,7 @@ chroot_make() {
 CHROOT_ENTER='set -euo pipefail
 root=$1
 shift
-mount --bind "$root" "$root"
+mount --rbind "$root" "$root"
 mount -t proc proc "$root/proc"
 mount -t sysfs sys "$root/sys"
 mount --rbind /dev "$root/dev"

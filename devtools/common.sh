@@ -35,22 +35,42 @@ quietly() {
 	return "$status"
 }
 
-# Names in devtools/packages that are not installed.
+# Files of the tree as git knows them, or as they lie in a tarball.
+tree_files() {
+	local file
+
+	{
+		git ls-files --cached --others --exclude-standard 2>/dev/null ||
+			find . -type f -not -path './build*' -not -path './.git/*' \
+				-not -path '*/__pycache__/*' -printf '%P\n'
+	} | while read -r file; do
+		[ ! -f "$file" ] || echo "$file"
+	done
+}
+
+# Names in a list of packages.
+listed_packages() {
+	grep -v '^#' "$1"
+}
+
+# Those of them that are not installed.
 missing_packages() {
 	local name
 
 	while read -r name; do
 		dpkg-query -W -f '${db:Status-Status}\n' "$name" 2>/dev/null |
 			grep -q '^installed$' || echo "$name"
-	done < <(grep -v '^#' devtools/packages)
+	done < <(listed_packages "$1")
 }
 
+# Those of devtools/packages or of another list.
 install_packages() {
+	local list=${1:-devtools/packages}
 	local -a missing
 
 	command -v dpkg-query >/dev/null ||
-		die "not a Debian: install what devtools/packages names by hand"
-	mapfile -t missing < <(missing_packages)
+		die "not a Debian: install what $list names by hand"
+	mapfile -t missing < <(missing_packages "$list")
 	[ "${#missing[@]}" -gt 0 ] || return 0
 	[ "$(id -u)" -eq 0 ] || die "not root, cannot install: ${missing[*]}"
 	say "installing ${#missing[@]} packages: ${missing[*]}"

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The dpdk-memic authors
 
-"""Sum up meson's testlog.json files: logs of what failed, then the one line to read."""
+"""Sum up meson's testlog.json files: logs of what failed, then the one line to read.
 
+usage: count_tests.py [--of WHAT] LOG...      (WHAT begins the line, default "tests")
+"""
+
+import argparse
 import json
 import sys
 
@@ -24,7 +28,12 @@ def show(test):
     print("----")
 
 
-def main(paths):
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--of", default="tests")
+    parser.add_argument("paths", nargs="+")
+    arguments = parser.parse_args()
+    of, paths = arguments.of, arguments.paths
     tests = [test for path in paths for test in load(path)]
     passed = sum(test["result"] in PASSED for test in tests)
     skipped = sum(test["result"] in SKIPPED for test in tests)
@@ -36,9 +45,9 @@ def main(paths):
             print(f"{test['result'].lower()}: {test['name']}")
     for test in failed:
         print(f"failed: {test['name']}")
-    print(f"tests: {passed} passed, {len(failed)} failed, {skipped} skipped")
+    print(f"{of}: {passed} passed, {len(failed)} failed, {skipped} skipped")
     return 1 if failed or passed == 0 else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
