@@ -225,8 +225,9 @@ int memic_dm_free(struct memic_dm *dm);
  * @param dev device.
  * @param[out] total bytes that could be had in all.
  * @param[out] largest bytes that could be had in one piece.
- * @return 0, also where there is none; what giving back failed with, otherwise what a
- *         trial failed with for another reason than want of memory.
+ * @return 0, also where there is none; -EINVAL (NULL argument); -EBUSY or what else giving
+ *         back failed with; -EIO (the device was removed) or what a trial failed with for
+ *         another reason than want of memory.
  */
 int memic_dm_available(struct memic_device *dev, size_t *total, size_t *largest);
 
@@ -357,8 +358,8 @@ int memic_mkey_create(struct memic_dm *dm, struct ibv_pd *pd, enum memic_mkey_mo
  * Destroy a key: the indirect key first, then the MR under it.
  *
  * @param mkey key, or NULL.
- * @return 0; otherwise what failed, the key still there and the call can be
- *         repeated. After the device was removed EIO counts as destroyed.
+ * @return 0; otherwise what failed, as -EBUSY (a queue uses it), the key still there and
+ *         the call can be repeated. After the device was removed EIO counts as destroyed.
  */
 int memic_mkey_destroy(struct memic_mkey *mkey);
 

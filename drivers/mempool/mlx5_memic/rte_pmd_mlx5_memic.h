@@ -224,7 +224,7 @@ int rte_pmd_mlx5_memic_dump(FILE *f, const struct rte_mempool *mp);
  * @param args the rule, as a vdev's arguments: "size=128K,pools=rx*"; "" for defaults.
  * @param[out] why what is wrong with the rule, beginning with its key=value where it is
  *        about one; "" on success.
- * @param why_len its size, more than 0.
+ * @param why_len its size in bytes, more than 0.
  * @return 0; -EINVAL (the rule, or an argument is NULL), -ENOMEM. Nothing is changed then.
  */
 int rte_pmd_mlx5_memic_rule_add(const char *origin, const char *args, char *why, size_t why_len);
