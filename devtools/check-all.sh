@@ -3,8 +3,8 @@
 # Copyright(c) 2026 The dpdk-memic authors
 #
 # What can be found without running anything: check-all.sh [PART]..., default all of
-# spdx, style, spelling, shell, python, cppcheck and tidy. Each is a test of the suite
-# "check" too. The documentation is checked as it is built.
+# spdx, style, spelling, shell, python, docs, cppcheck and tidy. Each is a test of the
+# suite "check" too, docs several of the suite "doc". Docs and tidy need a build.
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -29,6 +29,18 @@ check_shell() {
 check_python() {
 	sources | grep -E '\.py$' | xargs /usr/bin/python3 -c 'import ast, pathlib, sys
 for path in sys.argv[1:]: ast.parse(pathlib.Path(path).read_text(encoding="utf-8"), path)'
+}
+
+# Pages and headers without warnings, as sphinx and doxygen have them; then, one with the
+# other, what tests compare: commands and their marks, messages, options, manual pages.
+check_docs() {
+	[ -f "$BUILD/build.ninja" ] ||
+		die "no build in '$BUILD': devtools/test.sh makes one"
+	quietly ninja -C "$BUILD" doc/html doc/mlx5emu.1 doc/api/html app/mlx5emu/mlx5emu \
+		app/memic-info/dpdk-memic-info app/memic-perf/dpdk-memic-perf &&
+		quietly meson test -C "$BUILD" --no-rebuild --logbase check-docs \
+			'commands marks' troubleshooting 'public headers' 'man memic.h' \
+			'man mlx5emu' 'man dpdk-memic-info' 'man dpdk-memic-perf'
 }
 
 # Of the system's headers it reads those with macros that it would stumble over. It takes
@@ -56,7 +68,7 @@ sources() {
 	tree_files | grep -v '^app/test/fuzz/corpus/'
 }
 
-[ $# -gt 0 ] || set -- spdx style spelling shell python cppcheck tidy
+[ $# -gt 0 ] || set -- spdx style spelling shell python docs cppcheck tidy
 failed=()
 for part in "$@"; do
 	declare -F "check_$part" >/dev/null || die "'$part' is no check, see the first lines of $0"
