@@ -55,12 +55,13 @@ listed_packages() {
 
 # Those of them that are not installed.
 missing_packages() {
-	local name
+	local -a names
 
-	while read -r name; do
-		dpkg-query -W -f '${db:Status-Status}\n' "$name" 2>/dev/null |
-			grep -q '^installed$' || echo "$name"
-	done < <(listed_packages "$1")
+	mapfile -t names < <(listed_packages "$1" | sort)
+	# one question for all, as each costs what it takes to read dpkg's database
+	comm -23 <(printf '%s\n' "${names[@]}") \
+		<(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${names[@]}" 2>/dev/null |
+			sed -n 's/^installed //p' | sort -u)
 }
 
 # Those of devtools/packages or of another list.
