@@ -150,6 +150,15 @@ def md_blocks(path, lines):
     return blocks
 
 
+def literals(path):
+    """Inline literals of a page, each with its line."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    ticks = "`" if path.endswith(".md") else "``"
+    for match in re.finditer(rf"(?<!`){ticks}([^`]+){ticks}(?!`)", text):
+        yield text[:match.start()].count("\n") + 1, " ".join(match[1].split())
+
+
 def read_blocks(path):
     with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()

@@ -24,7 +24,7 @@ import tempfile
 import time
 import tty
 
-from blocks import SHELL, Block, read_blocks
+from blocks import SHELL, Block, literals, read_blocks
 from harness import PROMPT, Build, Failure, Program, Skip, expect, lcores
 from output import difference
 
@@ -183,6 +183,24 @@ def judged(path, tests):
     return blocks, faults
 
 
+def inline_faults(build, source, page):
+    """Literals in the text that begin with a program of ours name options that it has."""
+    tools = {"mlx5emu": "mlx5emu", "dpdk-memic-info": "memic-info", "dpdk-memic-perf": "memic-perf"}
+    for line, text in literals(os.path.join(source, page)):
+        name, *words = text.split()
+        # behind "--" are another program's
+        words = words[:words.index("--")] if "--" in words else words
+        options = [re.match(r"--[\w-]+", word) for word in words]
+        if name.startswith("devtools/") and not os.path.exists(os.path.join(source, name)):
+            yield f"{page}:{line}: there is no {name}"
+        if name in tools:
+            usage = subprocess.run([os.path.join(build.folder, "app", tools[name], name), "--help"],
+                                   capture_output=True, text=True, check=True).stdout
+            for option in [option[0] for option in options if option]:
+                if not re.search(rf"{option}\b", usage):
+                    yield f"{page}:{line}: {name} has no option {option}"
+
+
 def to_run(blocks):
     return [block for block in blocks if block.language == "console" and block.by is None]
 
@@ -194,6 +212,7 @@ def marks(build, source):
     for page in pages(source):
         blocks, more = judged(os.path.join(source, page), tests)
         faults += more
+        faults += inline_faults(build, source, page)
         console = [block for block in blocks if block.language == "console"]
         if to_run(blocks) and f"commands {page}" not in tests:
             faults.append(f"{page}: has commands to run, and no test 'commands {page}'")
@@ -288,6 +307,10 @@ def control(build, source):
             _, faults = judged(path, {"TEST"})
             expect(len(faults) == (wanted is not None) and (not wanted or wanted in faults[0]),
                    f"{text}: {faults}, but wanted is: {wanted}")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("``mlx5emu --memics 0 -- ls --all``, ``mlx5emu --memic 0``, ``devtools/no``")
+        faults = list(inline_faults(build, place.folder, "planted.rst"))
+        expect(len(faults) == 2, f"an option and a file that are not there, but: {faults}")
     print(f"{len(PLANTED) + len(TEXTS)} planted blocks judged as they should be")
 
 
