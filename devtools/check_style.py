@@ -4,7 +4,8 @@
 """What can be told of style without opinion: check_style.py [FILE]..., default the tree.
 
 Lines of 100 columns at most, a tab being 8; no blanks at the end; C is indented by tabs;
-a newline ends each file, and no source file has more than 700 lines.
+a newline ends each file, and no source file has more than 700 lines. MAINTAINERS names the
+folder of each.
 """
 
 import os
@@ -49,11 +50,19 @@ def faults(path):
             yield f"{number}: indented by blanks"
 
 
+def kept_folders():
+    with open("MAINTAINERS", encoding="utf-8") as file:
+        return tuple(re.findall(r"^F: (.+/)$", file.read(), re.M))
+
+
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     paths = [path for path in sys.argv[1:] or tree() if CHECKED.search(path)
              and os.path.isfile(path)]
     found = [f"{path}:{fault}" for path in paths for fault in faults(path)]
+    kept = kept_folders()
+    found += [f"{path}: MAINTAINERS does not name its folder" for path in paths
+              if "/" in path and not path.startswith(kept)]
     for text in found:
         print(text, file=sys.stderr)
     if not paths:
