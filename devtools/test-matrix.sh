@@ -28,15 +28,13 @@ if [ "${1:-}" = --prepare ]; then
 	prepare=1
 	shift
 fi
-# who asks for a release wants to hear if it cannot be had; else that is no failure
-result=SKIP
-[ $# -eq 0 ] || result=FAIL
 [ $# -gt 0 ] || set -- "${RELEASES[@]}"
 for release in "$@"; do
 	chroot_known "$release"
 done
 
-# RELEASE: the folder with all packages.
+# RELEASE: the folder with all packages. Status 1 if there is no such Debian to be had here,
+# 2 if it has not what the tests need.
 provide() {
 	local folder=$CHROOT_CACHE/$1 held status=0
 	local -a packages
@@ -47,7 +45,11 @@ provide() {
 	# two at once would fill the same folder
 	exec {held}>"$folder.lock"
 	flock "$held"
-	chroot_make "$1" "$folder" && chroot_install "$folder" "${packages[@]}" || status=1
+	if ! chroot_make "$1" "$folder"; then
+		status=1
+	elif ! chroot_install "$folder" "${packages[@]}"; then
+		status=2
+	fi
 	exec {held}>&-
 	return "$status"
 }
@@ -86,27 +88,33 @@ version_of() {
 	upstream_version "$(chroot_run "$CHROOT_CACHE/$1" dpkg-query -W -f '${Version}' "$2")"
 }
 
-# RELEASE REASON: a log that says so.
+# RELEASE RESULT REASON: a log that says so. SKIP is for what this machine lacks, FAIL for
+# what the tree does.
 not_tested() {
-	local name="release $1: $2"
-
-	say "$1: not tested: $2"
-	printf '{"name": "%s", "result": "%s", "duration": 0}\n' "$name" "$result" \
+	say "$1: not tested: $3"
+	printf '{"name": "release %s: %s", "result": "%s", "duration": 0}\n' "$1" "$3" "$2" \
 		>"$LOGS/$1.json"
 }
 
-# RELEASE: line and log of it. Fails if a test failed, or if none passed of one asked for.
+# RELEASE: line and log of it. Fails if something failed.
 test_release() {
-	local of="release $1" why
+	local of="release $1" why lacks=0
 
 	why=$(chroot_obstacle)
 	if [ -n "$why" ]; then
-		not_tested "$1" "$why"
-	elif ! provide "$1"; then
-		not_tested "$1" "it cannot be had, see above"
+		not_tested "$1" SKIP "$why"
 	else
-		of="dpdk $(version_of "$1" libdpdk-dev) rdma-core $(version_of "$1" libibverbs-dev)"
-		compile "$1" && run_tests "$1" || not_tested "$1" "it cannot be built, see above"
+		provide "$1" || lacks=$?
+		case $lacks in
+		1) not_tested "$1" SKIP "it cannot be had here, see above" ;;
+		2) not_tested "$1" FAIL "its packages cannot be installed, see above" ;;
+		*)
+			of="dpdk $(version_of "$1" libdpdk-dev)"
+			of="$of rdma-core $(version_of "$1" libibverbs-dev)"
+			compile "$1" && run_tests "$1" ||
+				not_tested "$1" FAIL "it cannot be built, see above"
+			;;
+		esac
 	fi
 	if /usr/bin/python3 devtools/count_tests.py --of "$of" "$LOGS/$1.json"; then
 		passed=1

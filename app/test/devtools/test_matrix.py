@@ -95,7 +95,7 @@ def counts(_):
 
 
 def obstacle(_):
-    """What stands in the way is said, and is a failure for who asked for the release."""
+    """What stands in the way is said, nothing passes, and nothing is told to have failed."""
     with tempfile.TemporaryDirectory() as folder:
         tool(folder, "dpkg-query", "echo installed")
         tool(folder, "unshare", "exit 1")
@@ -105,7 +105,7 @@ def obstacle(_):
         status, output = run("devtools/test-matrix.sh", "trixie", **env)
         expect(status == 1, f"status {status}")
         expect(f"trixie: not tested: {why}" in output, output)
-        expect("\nrelease trixie: 0 passed, 1 failed, 0 skipped\n" in output, output)
+        expect("\nrelease trixie: 0 passed, 0 failed, 1 skipped\n" in output, output)
         status, output = run("devtools/test-matrix.sh", **env)
         expect(status == 1 and "no release passed" in output, output)
         for release in ("bookworm", "trixie", "testing"):
