@@ -121,6 +121,8 @@ chroot_make() {
 	quietly unshare --mount --propagation private env "${proxies[@]}" debootstrap \
 		--variant=minbase "$release" "$folder.part" "$mirror" || return 1
 	chroot_network "$folder.part"
+	# what a power failure spoils is made again
+	echo force-unsafe-io >"$folder.part/etc/dpkg/dpkg.cfg.d/dpdk-memic"
 	mv "$folder.part" "$folder"
 }
 
