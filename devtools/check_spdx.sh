@@ -11,7 +11,7 @@ cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}"
 
 # The licence itself, and files whose format or readers take no such lines. What fuzzers are
 # fed with is bytes, and what devtools/plot has drawn comes from measurements.
-exempt='^(LICENSE|VERSION|MAINTAINERS|(.*/)?\.gitignore|app/test/fuzz/corpus/.*'
+exempt='^(LICENSE|ABI_VERSION|VERSION|MAINTAINERS|(.*/)?\.gitignore|app/test/fuzz/corpus/.*'
 exempt+='|doc/guides/images/[a-z-]+\.svg)$'
 
 # Without git (a tarball) whatever lies there, less the build folders.

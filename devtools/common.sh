@@ -84,7 +84,7 @@ install_packages() {
 # What runs testpmd on the software card, as ninja names it.
 # shellcheck disable=SC2034
 RUNTIME=(app/mlx5emu/mlx5emu lib/mlx5emu/libmlx5emu.so
-	drivers/mempool/mlx5_memic/librte_mempool_mlx5_memic.so.1.0)
+	drivers/mempool/mlx5_memic/librte_mempool_mlx5_memic.so."$(<ABI_VERSION)")
 
 # Folder, compiler and what to build (default: all). Configured once, later runs build
 # what has changed.

@@ -33,7 +33,7 @@ tpm_driver(void)
 
 	if (found)
 		return &driver;
-	lib = dlopen("librte_pmd_mlx5_memic.so.1", RTLD_NOW | RTLD_NOLOAD);
+	lib = dlopen("librte_pmd_mlx5_memic.so." MEMIC_ABI, RTLD_NOW | RTLD_NOLOAD);
 	if (lib == NULL)
 		return NULL;
 	for (i = 0; i < RTE_DIM(calls); i++) {

@@ -52,7 +52,7 @@ static unsigned int n_held;
 static void *
 driver_call(const char *name)
 {
-	void *lib = dlopen("librte_pmd_mlx5_memic.so.1", RTLD_NOLOAD | RTLD_NOW);
+	void *lib = dlopen("librte_pmd_mlx5_memic.so." MEMIC_ABI, RTLD_NOLOAD | RTLD_NOW);
 
 	return lib == NULL ? NULL : dlsym(lib, name);
 }

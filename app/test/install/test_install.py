@@ -28,6 +28,13 @@ def run(*command, **options):
     return result.stdout.strip()
 
 
+def text_of(name):
+    """The one line of a file in the top folder."""
+    top = os.path.join(os.path.dirname(__file__), "../../..")
+    with open(os.path.join(top, name), encoding="ascii") as file:
+        return file.read().strip()
+
+
 def pmd_folder():
     """RTE_EAL_PMD_PATH."""
     text = run("sh", "-c", "echo '#include <rte_config.h>\nRTE_EAL_PMD_PATH' | "
@@ -82,21 +89,24 @@ def in_namespace(case):
 def layout(build, _folder):
     """Each file at its place, as DPDK's own are; nothing stays after uninstall."""
     pmds, libs = pmd_folder(), f"{PREFIX}/lib/{run('cc', '-print-multiarch')}"
+    abi = text_of("ABI_VERSION")
+    major = abi.split(".", maxsplit=1)[0]
     version = run("pkg-config", "--modversion", "mlx5_memic", "memic").split()
-    with open(os.path.join(os.path.dirname(__file__), "../../../VERSION"), encoding="ascii") as f:
-        expect(version == [f.read().strip()] * 2, f"pkg-config tells versions {version}")
-    for name in ("librte_mempool_mlx5_memic.so", "librte_mempool_mlx5_memic.so.1",
-                 "librte_mempool_mlx5_memic.so.1.0", "libtestpmd_memic.so"):
+    expect(version == [text_of("VERSION")] * 2, f"pkg-config tells versions {version}")
+    driver = "librte_mempool_mlx5_memic.so"
+    for name in (driver, f"{driver}.{major}", f"{driver}.{abi}", "libtestpmd_memic.so"):
         there = os.path.realpath(os.path.join(pmds, name))
         expect(os.path.dirname(there) == os.path.realpath(pmds) and os.path.isfile(there),
                f"'{pmds}/{name}' is not there")
         expect(os.path.realpath(os.path.join(libs, name)) == there,
                f"'{libs}/{name}' does not lead to '{there}'")
-    soname = run("readelf", "-d", os.path.join(pmds, "librte_mempool_mlx5_memic.so"))
-    expect("[librte_mempool_mlx5_memic.so.1]" in soname, f"no soname: {soname}")
-    for path in (f"{libs}/librte_pmd_mlx5_memic.so.1", f"{libs}/librte_pmd_mlx5_memic.a",
-                 f"{libs}/libmemic.so.0", f"{libs}/libmemic.a", f"{libs}/pkgconfig/memic.pc",
-                 f"{libs}/dpdk-memic/libmlx5emu.so", f"{PREFIX}/include/memic.h",
+    for path in (f"{pmds}/{driver}", *(f"{libs}/{name}.so" for name in (
+            "libmemic", "librte_pmd_mlx5_memic", "libtestpmd_memic_commands"))):
+        dynamic = run("readelf", "-d", path)
+        expect(f"soname: [{os.path.basename(path)}.{major}]" in dynamic, f"no soname: {dynamic}")
+    for path in (f"{libs}/librte_pmd_mlx5_memic.a", f"{libs}/libmemic.a",
+                 f"{libs}/pkgconfig/memic.pc", f"{libs}/dpdk-memic/libmlx5emu.so",
+                 f"{PREFIX}/include/memic.h",
                  f"{PREFIX}/include/rte_pmd_mlx5_memic.h",
                  f"{PREFIX}/share/bash-completion/completions/mlx5emu",
                  f"{PREFIX}/share/bash-completion/completions/dpdk-memic-info",
