@@ -12,7 +12,7 @@ _dpdk_memic_info() {
 	--alloc) words="MEMIC: STEERING_SW_ICM: HEADER_MODIFY_SW_ICM:
 		HEADER_MODIFY_PATTERN_SW_ICM: ENCAP_SW_ICM:" ;;
 	--port | --removal) words= ;;
-	*) words="--device --alloc --probe --port --removal --json --help" ;;
+	*) words="--device --alloc --probe --port --removal --json --help --version" ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 	[[ ${COMPREPLY[0]-} != *: ]] || compopt -o nospace 2>/dev/null

@@ -25,6 +25,7 @@ usage(FILE *f, const char *program)
 		"  --removal SECONDS     with --probe: wait so long for the device to be removed\n"
 		"  --json                print JSON instead of a table\n"
 		"  --help                this text\n"
+		"  --version             print the version\n"
 		"\n"
 		"Exit status: 0 good, 1 failed, 2 usage, 77 nothing to test on.\n", program);
 }
@@ -135,6 +136,7 @@ info_options_parse(struct info_options *o, int argc, char **argv)
 		{ "removal", required_argument, NULL, 'r' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int opt;
@@ -142,6 +144,10 @@ info_options_parse(struct info_options *o, int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		if (opt == 'h') {
 			usage(stdout, argv[0]);
+			return -1;
+		}
+		if (opt == 'V') {
+			puts("dpdk-memic-info " MEMIC_VERSION);
 			return -1;
 		}
 		if (take(o, opt) != 0)

@@ -13,7 +13,7 @@ _dpdk_memic_perf() {
 	--json | --csv) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
 	--rounds | --mbufs) COMPREPLY=() ;;
 	*) mapfile -t COMPREPLY < <(compgen -W "--test --json --csv --rounds --mbufs --quick
-		--help" -- "$current") ;;
+		--help --version" -- "$current") ;;
 	esac
 }
 

@@ -34,6 +34,7 @@ usage(FILE *f, const char *program)
 		"                times (default: 1023 and 65536)\n"
 		"  --quick       few rounds and small pools, to see that everything works\n"
 		"  --help        this text\n"
+		"  --version     print the version\n"
 		"\n"
 		"EAL options load the driver and name a port, as\n"
 		"  -d librte_mempool_mlx5_memic.so -a 0000:08:00.0\n"
@@ -129,6 +130,7 @@ options_parse(int argc, char **argv)
 		{ "mbufs", required_argument, NULL, 'n' },
 		{ "quick", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int first, opt;
@@ -144,6 +146,10 @@ options_parse(int argc, char **argv)
 			return first;
 		if (opt == 'h') {
 			usage(stdout, argv[0]);
+			return -2;
+		}
+		if (opt == 'V') {
+			puts("dpdk-memic-perf " MEMIC_VERSION);
 			return -2;
 		}
 		if (opt == ':')

@@ -104,7 +104,7 @@ options_parse(struct launch *l, int argc, char **argv, int *status)
 		else if (opt == 'h')
 			ret = finish(usage, status);
 		else if (opt == 'V')
-			ret = finish("mlx5emu " MLX5EMU_VERSION "\n", status);
+			ret = finish("mlx5emu " MEMIC_VERSION "\n", status);
 		else
 			ret = refuse_usage(status);
 	}
