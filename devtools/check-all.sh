@@ -39,7 +39,8 @@ check_docs() {
 	quietly ninja -C "$BUILD" doc/html doc/mlx5emu.1 doc/api/html app/mlx5emu/mlx5emu \
 		app/memic-info/dpdk-memic-info app/memic-perf/dpdk-memic-perf &&
 		quietly meson test -C "$BUILD" --no-rebuild --logbase check-docs \
-			'commands marks' troubleshooting 'public headers' 'man memic.h' \
+			'commands marks' troubleshooting examples 'peers table' \
+			'public headers' 'man memic.h' \
 			'man mlx5emu' 'man dpdk-memic-info' 'man dpdk-memic-perf'
 }
 
