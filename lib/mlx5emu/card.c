@@ -31,7 +31,7 @@ make_dev(struct emu_dev *dev, unsigned int index)
 {
 	static const uint8_t mac[6] = { 0xb8, 0x59, 0x9f, 0xaa, 0xbb, 0xcc };
 
-	dev->index = index;
+	emu_dev_init(dev, index, &config);
 	if (config.one_device && index > 0)
 		dev->device = &emu_devs[0];
 	if (dev->device == NULL)
@@ -41,16 +41,10 @@ make_dev(struct emu_dev *dev, unsigned int index)
 	snprintf(dev->netdev, sizeof(dev->netdev), "emu%u", index);
 	memcpy(dev->mac, mac, sizeof(mac));
 	dev->mac[5] += index;
-	dev->cfg = &config;
 	dev->preset = config.preset;
 	dev->next_num = 0x40;
 	dev->mtu = 1500; /* ETH_DATA_LEN, what the TAP starts with, too */
 	emu_netdev_look(dev);
-	LIST_INIT(&dev->cqs);
-	LIST_INIT(&dev->sqs);
-	LIST_INIT(&dev->rqs);
-	TAILQ_INIT(&dev->flows);
-	TAILQ_INIT(&dev->tx_flows);
 }
 
 static void

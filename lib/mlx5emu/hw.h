@@ -98,6 +98,19 @@ struct emu_dev {
 	TAILQ_HEAD(emu_flow_list, emu_flow) flows, tx_flows;
 };
 
+/* Of zeros make a device that has neither queues nor flows. */
+static inline void
+emu_dev_init(struct emu_dev *dev, unsigned int index, const struct emu_config *cfg)
+{
+	dev->index = index;
+	dev->cfg = cfg;
+	LIST_INIT(&dev->cqs);
+	LIST_INIT(&dev->sqs);
+	LIST_INIT(&dev->rqs);
+	TAILQ_INIT(&dev->flows);
+	TAILQ_INIT(&dev->tx_flows);
+}
+
 /* CQE opcodes, op_own[7:4]; PRM "Completion Queue Entry", libmlx5 mlx5dv.h MLX5_CQE_*. */
 enum {
 	EMU_CQE_REQ = 0,

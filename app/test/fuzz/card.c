@@ -44,18 +44,12 @@ make_dev(struct card *card, unsigned int i, uint64_t memic)
 	struct emu_dev *dev = &card->devs[i];
 
 	memset(dev, 0, sizeof(*dev));
-	dev->index = i;
-	dev->cfg = &card->cfg;
+	emu_dev_init(dev, i, &card->cfg);
 	dev->preset = emu_preset_find("cx6dx");
 	dev->next_num = 0x40;
 	dev->mtu = 1500;
 	snprintf(dev->name, sizeof(dev->name), "mlx5_%u", i);
 	memcpy(dev->mac, (uint8_t[]){ 0x02, 0, 0, 0, 0, (uint8_t)(0x10 + i) }, 6);
-	LIST_INIT(&dev->cqs);
-	LIST_INIT(&dev->sqs);
-	LIST_INIT(&dev->rqs);
-	TAILQ_INIT(&dev->flows);
-	TAILQ_INIT(&dev->tx_flows);
 	if (memic > 0)
 		fuzz_expect(emu_memic_init(&dev->memic, memic) == 0, "no memory for MEMIC");
 }

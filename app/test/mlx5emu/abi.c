@@ -25,16 +25,10 @@ make_dev(struct abi *abi, unsigned int i)
 {
 	struct emu_dev *dev = &abi->devs[i];
 
-	dev->index = i;
-	dev->cfg = &abi->cfg;
+	emu_dev_init(dev, i, &abi->cfg);
 	dev->preset = &preset;
 	dev->next_num = 0x40;
 	snprintf(dev->name, sizeof(dev->name), "mlx5_%u", i);
-	LIST_INIT(&dev->cqs);
-	LIST_INIT(&dev->sqs);
-	LIST_INIT(&dev->rqs);
-	TAILQ_INIT(&dev->flows);
-	TAILQ_INIT(&dev->tx_flows);
 	assert_int_equal(emu_memic_init(&dev->memic, ABI_MEMIC), 0);
 }
 

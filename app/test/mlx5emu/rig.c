@@ -29,15 +29,9 @@ make_dev(struct rig *r, unsigned int i)
 {
 	struct emu_dev *dev = &r->devs[i];
 
-	dev->index = i;
-	dev->cfg = &r->cfg;
+	emu_dev_init(dev, i, &r->cfg);
 	snprintf(dev->name, sizeof(dev->name), "mlx5_%u", i);
 	memcpy(dev->mac, (uint8_t[]){ 0x02, 0, 0, 0, 0, (uint8_t)(0x10 + i) }, 6);
-	LIST_INIT(&dev->cqs);
-	LIST_INIT(&dev->sqs);
-	LIST_INIT(&dev->rqs);
-	TAILQ_INIT(&dev->flows);
-	TAILQ_INIT(&dev->tx_flows);
 }
 
 static void
