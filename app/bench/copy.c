@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <rte_common.h>
 #include <rte_cycles.h>
 
 #include <memic.h>

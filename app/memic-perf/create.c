@@ -4,7 +4,6 @@
 
 /* Making a pool, and freeing it. */
 
-#include <stdio.h>
 #include <string.h>
 
 #include <rte_common.h>

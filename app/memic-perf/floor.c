@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <rte_errno.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 #include <rte_mbuf_pool_ops.h>

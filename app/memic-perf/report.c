@@ -10,7 +10,6 @@
 
 #include <jansson.h>
 
-#include <rte_common.h>
 #include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_lcore.h>

@@ -2,7 +2,6 @@
  * Copyright(c) 2026 The dpdk-memic authors
  */
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

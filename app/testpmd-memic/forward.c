@@ -2,7 +2,6 @@
  * Copyright(c) 2026 The dpdk-memic authors
  */
 
-#include <rte_common.h>
 #include <rte_cycles.h>
 
 #include "bench.h"

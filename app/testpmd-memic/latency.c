@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <rte_common.h>
 #include <rte_cycles.h>
 
 #include "bench.h"

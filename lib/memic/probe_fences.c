@@ -2,7 +2,6 @@
  * Copyright(c) 2026 The dpdk-memic authors
  */
 
-#include <stdio.h>
 #include <string.h>
 
 #include "probe.h"

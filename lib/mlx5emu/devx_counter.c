@@ -2,8 +2,6 @@
  * Copyright(c) 2026 The dpdk-memic authors
  */
 
-#include <errno.h>
-
 #include "devx.h"
 #include "emu.h"
 #include "prm.h"

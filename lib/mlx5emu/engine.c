@@ -2,7 +2,6 @@
  * Copyright(c) 2026 The dpdk-memic authors
  */
 
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>

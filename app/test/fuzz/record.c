@@ -8,9 +8,6 @@
  * $MEMIC_RECORD. So inputs start where calls succeed, with objects on objects.
  */
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "../mlx5emu/abi.h"
 #include "fuzz.h"
 #include "ioctl.h"

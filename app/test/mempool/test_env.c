@@ -14,7 +14,6 @@
 
 #include <sys/wait.h>
 
-#include <rte_common.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>

@@ -17,7 +17,6 @@
 
 #include <rte_common.h>
 #include <rte_dev.h>
-#include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>

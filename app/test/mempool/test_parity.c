@@ -14,7 +14,6 @@
 
 #include <rte_common.h>
 #include <rte_errno.h>
-#include <rte_lcore.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 

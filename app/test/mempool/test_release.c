@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_version.h>
 

@@ -14,7 +14,6 @@
 
 #include <rte_common.h>
 #include <rte_dev.h>
-#include <rte_errno.h>
 #include <rte_ethdev.h>
 
 #include "fixture.h"

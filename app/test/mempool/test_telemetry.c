@@ -12,7 +12,6 @@
 
 #include <rte_bus_vdev.h>
 #include <rte_common.h>
-#include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_telemetry.h>
 

@@ -3,7 +3,6 @@
  */
 
 #include <linux/capability.h>
-#include <sys/mman.h>
 
 #include "abi.h"
 

@@ -10,7 +10,6 @@
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 #include <rte_kvargs.h>
-#include <rte_mempool.h>
 
 #include "advice.h"
 #include "control.h"

@@ -11,7 +11,6 @@
 
 #include <rte_common.h>
 #include <rte_kvargs.h>
-#include <rte_mbuf.h>
 #include <rte_spinlock.h>
 #include <rte_string_fns.h>
 #include <rte_tailq.h>

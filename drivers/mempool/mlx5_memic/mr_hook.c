@@ -14,8 +14,6 @@
 
 #include <memic.h>
 
-#include <rte_common.h>
-
 #include "control.h"
 #include "devices.h"
 #include "hooks.h"
