@@ -114,6 +114,28 @@ def obstacle(_):
         expect(status == 1 and f"trixie cannot be made: {why}" in output, output)
 
 
+def added(_):
+    """test.sh counts what it was asked for beside its own, but not the release that is advisory."""
+    with tempfile.TemporaryDirectory() as folder:
+        tool(folder, "dpkg-query", "echo installed")
+        tool(folder, "unshare", "exit 1")
+        tool(folder, "id", "echo 0")
+        tool(folder, "ninja", "exit 0")
+        tool(folder, "meson", """[ "$1" = test ] || exec mkdir -p "$3"
+mkdir -p "$3/meson-logs"
+echo '{"name": "one", "result": "OK", "duration": 1}' >$3/meson-logs/testlog.json""")
+        env = {"tools": folder, "MEMIC_BUILD": os.path.join(folder, "build"),
+               "MEMIC_CACHE": folder, "HUGE_PAGES": "/nonexistent"}
+        for releases, counts_of, want in (((), "2 passed, 0 failed", 0),
+                                          (("testing",), "2 passed, 0 failed", 0),
+                                          (("testing", "trixie"), "2 passed, 1 failed", 1)):
+            status, output = run("devtools/test.sh", *releases, **env)
+            expect(output.endswith(f"\ntests: {counts_of}, 0 skipped\n"), output)
+            expect(status == want, f"{releases}: status {status}")
+            for release in releases:
+                expect(f"\nrelease {release}: 0 passed, 1 failed, 0 skipped\n" in output, output)
+
+
 def enter(_):
     """A command in another root: its status, no mounts and no processes left."""
     if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "-p", "-f", "true"],
@@ -139,4 +161,4 @@ def enter(_):
         expect(left.returncode == 1, "a process goes on")
 
 
-main({case.__name__: case for case in (names, versions, mirror, counts, obstacle, enter)})
+main({case.__name__: case for case in (names, versions, mirror, counts, obstacle, added, enter)})
