@@ -87,8 +87,8 @@ void *abi_mem(struct abi *abi, size_t len);
 void *abi_pages(struct abi *abi, size_t len);
 /* An address of which nothing is mapped. */
 uint64_t abi_hole(void);
-/* The same for what is copied from or to it; skips the test where that cannot be caught. */
-uint64_t abi_copy_hole(void);
+/* Whether the card notices it when it copies from there or to there. */
+bool abi_hole_is_noticed(void);
 
 /* ---- calls ---- */
 void abi_begin(struct abi_call *c, uint16_t object, uint16_t method);

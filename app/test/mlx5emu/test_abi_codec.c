@@ -278,9 +278,10 @@ static int
 fault(struct abi *abi, struct abi_call *c, unsigned int i)
 {
 	(void)abi;
-	if (!is_data(c, i) || (c->kinds[i].kind == ABI_IN && c->hdr.attrs[i].len <= 8))
+	if (!is_data(c, i) || (c->kinds[i].kind == ABI_IN && c->hdr.attrs[i].len <= 8) ||
+	    !abi_hole_is_noticed())
 		return SKIP;
-	c->hdr.attrs[i].data = abi_copy_hole();
+	c->hdr.attrs[i].data = abi_hole();
 	return -EFAULT;
 }
 
