@@ -8,7 +8,7 @@ import re
 import signal
 
 from harness import (PCI_DEVICE, Failure, Program, Skip, Telemetry, add_preload, check_card,
-                     expect, expect_output, main, plugin_arguments)
+                     dpdk_release, expect, expect_output, main, plugin_arguments)
 
 FRAMES = 5000
 OPS = "--mbuf-pool-ops-name=mlx5_memic"
@@ -22,6 +22,8 @@ def l2fwd(build, name, eal, env):
     emu = ["--memic", "8M", "--wire", f"check:{FRAMES}:1500"]
     command = [path, "--no-huge", "-m", "256", "-l", str(min(os.sched_getaffinity(0))),
                "-a", PCI_DEVICE, *eal, "--", "-p", "1", "-T", "0", "--no-mac-updating"]
+    if dpdk_release() == "24.11":
+        command.append("-P")  # promiscuous, see e2e_receive() in compat.h
     return Program(build, command, emu, env)
 
 
