@@ -237,6 +237,8 @@ def silent(build):
     with Ours(build, "primary") as first:
         with Ours(build, "secondary") as second:
             second.process.send_signal(signal.SIGSTOP)
+            # until all of its threads have stopped it may still answer
+            os.waitpid(second.process.pid, os.WUNTRACED)
             first.run("drop", "dropped")
             expect_output(first, "no answer of secondary processes to a request to unmap device "
                           "memory: ETIMEDOUT: it stays taken until they unmap it or end")
