@@ -194,3 +194,9 @@ chroot_install() {
 	fi
 	touch "$stamp"
 }
+
+# FOLDER: the tree as it is now, and nothing else.
+copy_tree() {
+	mkdir -p "$1"
+	tree_files | /usr/bin/python3 devtools/copy_tree.py "$1"
+}

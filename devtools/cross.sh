@@ -62,10 +62,7 @@ flock "$held"
 chroot_make "$RELEASE" "$root"
 chroot_run "$root" dpkg --add-architecture arm64
 chroot_install "$root" "${PACKAGES[@]}"
-# files keep their times, so that only what has changed is compiled again
-rm -rf "${root:?}$TREE"
-mkdir -p "$root$TREE"
-tree_files | tar -c -T - | tar -x -C "$root$TREE"
+copy_tree "$root$TREE"
 
 say "building with aarch64-linux-gnu-gcc in $root$ARM_BUILD"
 if [ ! -f "$root$ARM_BUILD/build.ninja" ]; then

@@ -54,15 +54,12 @@ provide() {
 	return "$status"
 }
 
-# RELEASE: the tree as it is now, compiled. Files keep their times, so that only what has
-# changed since the last run is compiled.
+# RELEASE: the tree as it is now, compiled, as far as it has changed since the last run.
 compile() {
 	local folder=$CHROOT_CACHE/$1 tree=$CHROOT_CACHE/$1/srv/dpdk-memic
 
 	say "$1: building with gcc"
-	rm -rf "$tree"
-	mkdir -p "$tree"
-	tree_files | tar -c -T - | tar -x -C "$tree"
+	copy_tree "$tree"
 	# shellcheck disable=SC2016 # as it is in there
 	quietly chroot_run "$folder" bash -c 'set -e
 		cd /srv/dpdk-memic

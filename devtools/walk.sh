@@ -58,8 +58,7 @@ mkdir -p "$BUILD"
 : >"$log"
 [ ! -e "$folder" ] || rm -rf --one-file-system "$folder"
 chroot_make "$release" "$folder"
-mkdir "$folder/root/dpdk-memic"
-tree_files | tar -c -T - | tar -x -C "$folder/root/dpdk-memic"
+copy_tree "$folder/root/dpdk-memic"
 tell "== Debian $(<"$folder/etc/debian_version"), $(nproc) CPUs, version $(<VERSION)"
 
 step demo 'over PCIe crosses' 'report.json' <<'END'

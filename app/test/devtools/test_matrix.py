@@ -144,6 +144,31 @@ echo '{"name": "one", "result": "OK", "duration": 1}' >$3/meson-logs/testlog.jso
         expect(status == 1, f"status {status}")
 
 
+def copied(_):
+    """The copy is the tree; what differs is newer than what was compiled, whatever its time."""
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(2):
+            status, output = function("copy_tree", folder)
+            expect(status == 0 and output == "", output)
+            paths = {name: os.path.join(folder, name) for name in ("VERSION", "devtools/demo.sh")}
+            expect(os.access(paths["devtools/demo.sh"], os.X_OK), "cannot be run")
+            for path in paths.values():
+                os.utime(path, (1000, 1000))
+            with open(paths["VERSION"], "a", encoding="ascii") as file:
+                file.write("of another clone")
+            os.utime(paths["VERSION"], (2000, 2000))
+            with open(os.path.join(folder, "devtools/gone"), "w", encoding="ascii"):
+                pass
+        status, output = function("copy_tree", folder)
+        expect(status == 0, output)
+        expect(not os.path.exists(os.path.join(folder, "devtools/gone")), "still there")
+        expect(os.stat(paths["VERSION"]).st_mtime > 2000, "the time of another clone")
+        expect(os.stat(paths["devtools/demo.sh"]).st_mtime == 1000, "copied for nothing")
+        differ = subprocess.run(["diff", "-r", "devtools", os.path.join(folder, "devtools"),
+                                 "--exclude=__pycache__"], check=False, cwd=TOP)
+        expect(differ.returncode == 0, "not the same")
+
+
 def enter(_):
     """A command in another root: its status, no mounts and no processes left."""
     if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "-p", "-f", "true"],
@@ -169,4 +194,6 @@ def enter(_):
         expect(left.returncode == 1, "a process goes on")
 
 
-main({case.__name__: case for case in (names, versions, mirror, counts, obstacle, added, enter)})
+CASES = (names, versions, mirror, counts, obstacle, added, copied, enter)
+
+main({case.__name__: case for case in CASES})
