@@ -67,7 +67,8 @@ state_take(struct state *s)
 
 	memset(s, 0, sizeof(*s));
 	rte_malloc_get_socket_stats(0, &eal);
-	s->eal = eal.heap_allocsz_bytes;
+	/* not bytes: what is left over of a block is the next one's or its own, as it comes */
+	s->eal = eal.alloc_count;
 	s->objects = card_objects(s->kinds, sizeof(s->kinds));
 	s->maps = lines_of("/proc/self/maps");
 	s->files = open_files();
@@ -87,7 +88,7 @@ state_growth(const struct state *before, const struct state *now, char *text, si
 		used += (size_t)snprintf(text + used, len - used, " heap: +%zu blocks;",
 					 now->heap - before->heap);
 	if (now->eal > before->eal && used < len)
-		used += (size_t)snprintf(text + used, len - used, " EAL memory: +%zu bytes;",
+		used += (size_t)snprintf(text + used, len - used, " EAL memory: +%zu blocks;",
 					 now->eal - before->eal);
 	if (now->maps > before->maps && used < len)
 		used += (size_t)snprintf(text + used, len - used, " mappings: +%u;",
