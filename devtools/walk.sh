@@ -34,7 +34,7 @@ step() {
 	output=$(mktemp)
 	tell "== $name"
 	sed 's/^/$ /' <<<"$script" >>"$log"
-	chroot_run "$folder" bash -ec "cd /root/dpdk-memic; $script" >"$output" 2>&1 \
+	chroot_run "$folder" bash -ec "cd /srv/dpdk-memic; $script" >"$output" 2>&1 \
 		</dev/null || status=$?
 	cat "$output" >>"$log"
 	for pattern in "$@"; do
@@ -58,7 +58,7 @@ mkdir -p "$BUILD"
 : >"$log"
 [ ! -e "$folder" ] || rm -rf --one-file-system "$folder"
 chroot_make "$release" "$folder"
-copy_tree "$folder/root/dpdk-memic"
+copy_tree "$folder/srv/dpdk-memic"
 tell "== Debian $(<"$folder/etc/debian_version"), $(nproc) CPUs, version $(<VERSION)"
 
 step demo 'over PCIe crosses' 'report.json' <<'END'
@@ -95,7 +95,7 @@ step sweep 'report.html' <<'END'
 devtools/sweep.sh --quick
 END
 
-find_installed="find / -xdev \( -path /proc -o -path /root \) -prune -o \
+find_installed="find / -xdev \( -path /proc -o -path /srv \) -prune -o \
 	! -type d \( -name '*memic*' -o -name '*mlx5emu*' \) -print"
 
 step install 'librte_mempool_mlx5_memic.so' <<END

@@ -71,6 +71,10 @@ class Terminal:
         os.write(self.fd, keys.encode())
         return self.wait_for(pattern, start)
 
+    def listed(self, keys, pattern):
+        """Hit keys that list what may follow, after which prompt and line are shown again."""
+        return self.type(keys, rf"(?s){pattern}.*{PROMPT}")
+
     def run(self, command):
         """A command; returns what came between it and the next prompt."""
         return self.type(command + "\r", r"\n" + PROMPT)
@@ -81,22 +85,22 @@ def complete(build):
     with Terminal(build, ["--memic-dev=mlx5_0"]) as terminal:
         terminal.wait_for(PROMPT)
         terminal.type("show memi\t", "show memic ")
-        listed = terminal.type("\t", "stats")
+        listed = terminal.listed("\t", "stats")
         for word in ("all", "devices", "pool", "port", "stats"):
             expect(re.search(rf"\b{word}\b", listed), f"'{word}' is not offered: {listed}")
         terminal.type("po\t", "port")
         terminal.type("ol m\t", re.escape(POOL))
         answer = terminal.type("\r", r"\n" + PROMPT)
         expect("rule: --memic flags" in answer, answer)
-        terminal.type("show memic port \t", r" 0 \[Number of a port\]")
+        terminal.listed("show memic port \t", r" 0 \[Number of a port\]")
         answer = terminal.type("0\r", r"\n" + PROMPT)
         expect("0000:08:00.0" in answer, answer)
-        listed = terminal.type("memic probe \t", "IB name or bus address")
+        listed = terminal.listed("memic probe \t", "IB name or bus address")
         expect("mlx5_0" in listed, listed)
         terminal.type(CTRL_C, PROMPT)
         terminal.type("memic b\t", "bench ")
         terminal.type("pool m\t", re.escape(POOL))
-        listed = terminal.type(" \t", "seconds")
+        listed = terminal.listed(" \t", "seconds")
         expect("burst" in listed, listed)
         # what was typed so far is put away
         terminal.type(CTRL_C, PROMPT)
@@ -112,14 +116,14 @@ def explain(build):
     """A question mark explains what may follow, and help memic all of it."""
     with Terminal(build, ["--memic-dev=mlx5_0"]) as terminal:
         terminal.wait_for(PROMPT)
-        listed = terminal.type("show memic ?", "stats")
+        listed = terminal.listed("show memic ?", "stats")
         for words in ("show memic all: Devices, pools and ports", "show memic pool <name>: Where"):
             expect(words in listed, f"no '{words}': {listed}")
         terminal.type(CTRL_C, PROMPT)
-        listed = terminal.type("memic dump pool ?", "Name of a pool")
+        listed = terminal.listed("memic dump pool ?", "Name of a pool")
         expect(POOL in listed, listed)
         terminal.type(CTRL_C, PROMPT)
-        listed = terminal.type("help \t", "memic")
+        listed = terminal.listed("help \t", "memic")
         expect("ports" in listed, f"testpmd's own sections are gone: {listed}")
         answer = terminal.type("memic\r", r"These commands\.\s+" + PROMPT)
         for command in ("show memic all", "show memic devices", "show memic pool <name>",
