@@ -111,8 +111,8 @@ printf 'start\nshow memic all\nstop\nquit\n' |
 END
 
 step 'an application of its own' 'echo: 144 buffers on mlx5_0' <<'END'
-cp -r /usr/local/share/doc/dpdk-memic/sample /root/sample
-cd /root/sample
+cp -r /usr/local/share/doc/dpdk-memic/sample ~/sample
+cd ~/sample
 make
 mlx5emu --memic 256K --wire check:500:1500 -- \
     ./echo --no-huge -m 128 -a 0000:08:00.0 -- 500
