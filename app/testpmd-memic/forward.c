@@ -10,7 +10,7 @@
 #include "frame.h"
 
 /** Nothing came for so long: frames of our own are sent, or the wire is empty. */
-#define QUIET_MS 100u
+#define QUIET_MS 400u
 /** Longest time to wait for an empty wire. */
 #define DRAIN_MS 1000u
 
