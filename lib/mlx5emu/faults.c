@@ -220,6 +220,22 @@ read_ioctl(struct emu_faults *f, const struct fault *self, const char *value)
 	return true;
 }
 
+/* N, read:N or write:N */
+static bool
+read_mkey_use(struct emu_faults *f, const struct fault *self, const char *value)
+{
+	(void)self;
+	f->mkey_use_kinds = EMU_MKEY_READ | EMU_MKEY_WRITE;
+	if (strncmp(value, "read:", 5) == 0) {
+		f->mkey_use_kinds = EMU_MKEY_READ;
+		value += 5;
+	} else if (strncmp(value, "write:", 6) == 0) {
+		f->mkey_use_kinds = EMU_MKEY_WRITE;
+		value += 6;
+	}
+	return number(value, &f->mkey_use);
+}
+
 /* frames:N or ms:N */
 static bool
 read_remove(struct emu_faults *f, const struct fault *self, const char *value)
@@ -307,8 +323,8 @@ static const struct fault table[] = {
 	  AT(sw_icm) },
 	{ "ioctl", "N[+]:ERRNO[:KIND]", "the Nth ioctl of a device fails, with a + all from the "
 	  "Nth on; of those of a KIND, a name as --trace shows it", read_ioctl, 0 },
-	{ "mkey-use", "N", "the Nth use of a key by a queue is a protection error", read_number,
-	  AT(mkey_use) },
+	{ "mkey-use", "[read:|write:]N", "the Nth use of a key by a queue, or the Nth read or "
+	  "write with one, is a protection error", read_mkey_use, 0 },
 	{ "drop", "N", "every Nth frame that a port sends is lost on the wire", read_number,
 	  AT(drop) },
 	{ "delay", "MICROSECONDS", "frames that a port sends spend that long on the wire",

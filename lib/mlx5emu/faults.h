@@ -26,6 +26,9 @@ enum emu_loop_fault { EMU_LOOP_WORKS, EMU_LOOP_REFUSED, EMU_LOOP_OFF, EMU_LOOP_C
 /* What is freed though a memory region stands on it. */
 enum emu_busy_fault { EMU_BUSY_TOLD, EMU_BUSY_DM_FREED, EMU_BUSY_PD_FREED };
 
+/* What a queue does with a key; bits. */
+enum emu_mkey_use { EMU_MKEY_READ = 1, EMU_MKEY_WRITE = 2 };
+
 /* CPU touches of device memory that are trapped; bits. */
 enum { EMU_TRAP_READ = 1, EMU_TRAP_WRITE = 2 };
 
@@ -47,7 +50,8 @@ struct emu_faults {
 	bool ioctl_on;                  /* and so do all after it */
 	int ioctl_errno;
 	char ioctl_kind[40];            /* method or write command by its traced name, "" for any */
-	uint64_t mkey_use;              /* this use of a key is a protection error; 0 none */
+	uint64_t mkey_use;              /* this use of a key is a protection error */
+	unsigned int mkey_use_kinds;    /* EMU_MKEY_*: uses that count; 0 none */
 	uint64_t drop;                  /* every so manieth frame is lost on the wire; 0 none */
 	uint64_t delay_us;              /* frames spend that long on the wire */
 	uint64_t reorder;               /* every so manieth frame swaps with the next; 0 none */

@@ -24,11 +24,11 @@ emu_inject_ioctl(struct emu_dev *dev, const char *kind, bool first)
 }
 
 bool
-emu_inject_mkey_use(struct emu_dev *dev)
+emu_inject_mkey_use(struct emu_dev *dev, enum emu_mkey_use use)
 {
-	uint64_t n = dev->cfg->fault.mkey_use;
+	const struct emu_faults *f = &dev->cfg->fault;
 
-	return n != 0 && ++dev->inject.mkey_uses == n;
+	return (f->mkey_use_kinds & use) != 0 && ++dev->inject.mkey_uses == f->mkey_use;
 }
 
 int

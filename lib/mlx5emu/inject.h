@@ -21,7 +21,7 @@
  */
 int emu_inject_ioctl(struct emu_dev *dev, const char *kind, bool first);
 /* Whether this use of a key has to fail. */
-bool emu_inject_mkey_use(struct emu_dev *dev);
+bool emu_inject_mkey_use(struct emu_dev *dev, enum emu_mkey_use use);
 /* A MEMIC allocation of size bytes: 0, or -ENOMEM while others have the memory. */
 int emu_inject_dm_alloc(struct emu_dev *dev, uint64_t size);
 /* Where an allocation of size bytes starts in its first page. */

@@ -409,7 +409,7 @@ emu_mkey_read(struct emu_access *acc, uint32_t key, uint64_t addr, void *buf, si
 	struct use use = { .acc = acc, .need = EMU_ACCESS_LR, .key = key, .to = buf };
 	int ret;
 
-	if (emu_inject_mkey_use(acc->dev))
+	if (emu_inject_mkey_use(acc->dev, EMU_MKEY_READ))
 		return refuse(&use, key, "may not be read: --fault mkey-use");
 	ret = check_indirect(&use, addr, len);
 	return ret < 0 ? ret : resolve(&use, key, addr, len, 0);
@@ -422,7 +422,7 @@ emu_mkey_write(struct emu_access *acc, uint32_t key, uint64_t addr, const void *
 	struct use use = { .acc = acc, .need = EMU_ACCESS_LW, .key = key, .from = buf };
 	int ret;
 
-	if (emu_inject_mkey_use(acc->dev))
+	if (emu_inject_mkey_use(acc->dev, EMU_MKEY_WRITE))
 		return refuse(&use, key, "may not be written: --fault mkey-use");
 	ret = check_indirect(&use, addr, len);
 	return ret < 0 ? ret : resolve(&use, key, addr, len, 0);

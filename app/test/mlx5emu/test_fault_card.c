@@ -174,6 +174,7 @@ test_mkey_use(void **state)
 	uint8_t buf[16] = { 0 };
 
 	r->cfg.fault.mkey_use = 2;
+	r->cfg.fault.mkey_use_kinds = EMU_MKEY_READ | EMU_MKEY_WRITE;
 	assert_int_equal(emu_mkey_read(&acc, r->memic_key.key, 0, buf, 16), 0);
 	memset(buf, 0x77, sizeof(buf));
 	assert_int_equal(emu_mkey_write(&acc, r->memic_key.key, 0, buf, 16), -EACCES);
@@ -181,6 +182,21 @@ test_mkey_use(void **state)
 	assert_int_equal(r->devs[0].stats.protection_errors, 1);
 	assert_int_equal(emu_mkey_write(&acc, r->memic_key.key, 0, buf, 16), 0);
 	assert_int_equal(r->memic[0], 0x77);
+}
+
+static void
+test_mkey_use_of_one_kind(void **state)
+{
+	struct rig *r = *state;
+	struct emu_access acc = { .dev = &r->devs[0], .pdn = RIG_PD };
+	uint8_t buf[16] = { 0 };
+
+	r->cfg.fault.mkey_use = 2;
+	r->cfg.fault.mkey_use_kinds = EMU_MKEY_WRITE;
+	assert_int_equal(emu_mkey_write(&acc, r->memic_key.key, 0, buf, 16), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(emu_mkey_read(&acc, r->memic_key.key, 0, buf, 16), 0);
+	assert_int_equal(emu_mkey_write(&acc, r->memic_key.key, 0, buf, 16), -EACCES);
 }
 
 static void
@@ -369,6 +385,7 @@ main(void)
 		TEST(test_close_with_frames),
 		TEST(test_all_at_once),
 		TEST(test_mkey_use),
+		TEST(test_mkey_use_of_one_kind),
 		TEST(test_direct),
 		TEST(test_indirect_use),
 		TEST(test_write_combining),

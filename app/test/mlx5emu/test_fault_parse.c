@@ -55,7 +55,13 @@ test_values(void **state)
 	assert_int_equal(parsed("node=ENOENT").node_errno, ENOENT);
 	assert_true(parsed("no-devx").no_devx);
 	assert_true(parsed("sw-icm").sw_icm);
-	assert_int_equal(parsed("mkey-use=0x10").mkey_use, 16);
+	f = parsed("mkey-use=0x10");
+	assert_int_equal(f.mkey_use, 16);
+	assert_int_equal(f.mkey_use_kinds, EMU_MKEY_READ | EMU_MKEY_WRITE);
+	assert_int_equal(parsed("mkey-use=read:3").mkey_use_kinds, EMU_MKEY_READ);
+	f = parsed("mkey-use=write:1K");
+	assert_int_equal(f.mkey_use, 1024);
+	assert_int_equal(f.mkey_use_kinds, EMU_MKEY_WRITE);
 	assert_int_equal(parsed("drop=2").drop, 2);
 	assert_int_equal(parsed("delay=1000").delay_us, 1000);
 	assert_int_equal(parsed("reorder=7").reorder, 7);
@@ -96,7 +102,8 @@ test_refused(void **state)
 		"ioctl=+:EIO", "ioctl=1++:EIO", "ioctl=1+2:EIO", "not-busy", "not-busy=mr",
 		"one-page=1", "node", "node=2", "node=EFOO",
 		"ioctl=1:EIO:a_kind_whose_name_is_longer_than_any_that_is", "mkey-use=",
-		"drop=x", "delay=1000000001", "remove=5", "remove=frames:", "remove=ms:0",
+		"mkey-use=read:", "mkey-use=write:0", "mkey-use=both:1", "drop=x",
+		"delay=1000000001", "remove=5", "remove=frames:", "remove=ms:0",
 		"remove=ms:9999999G", "return", "return=open", "write-combining=1", "trap",
 		"trap=none",
 	};
