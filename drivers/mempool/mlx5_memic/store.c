@@ -27,6 +27,27 @@ mpm_store_fini(struct mpm_store *s)
 	s->objs = NULL;
 }
 
+/*
+ * Each look takes the line with the counts from the thread that is at work in it, which
+ * waits for its return. So the pauses between looks grow; the longest one, some 1000
+ * cycles, is what a few gets and puts take.
+ */
+#define PAUSES_MAX 16u
+
+void
+mpm_store_lock_wait(struct mpm_store *s)
+{
+	unsigned int pauses = 1;
+	unsigned int i;
+
+	do {
+		for (i = 0; i < pauses; i++)
+			rte_pause();
+		pauses = RTE_MIN(2 * pauses, PAUSES_MAX);
+	} while (__atomic_load_n(&s->lock, __ATOMIC_RELAXED) != 0 ||
+		 __atomic_exchange_n(&s->lock, 1, __ATOMIC_ACQUIRE) != 0);
+}
+
 /* The tier of the first one is where all of them go at first: most often that was right. */
 static __rte_always_inline void
 push_block(struct mpm_store *s, void * const *objs, unsigned int n)

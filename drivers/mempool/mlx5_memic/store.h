@@ -52,13 +52,15 @@ struct mpm_store {
 	uint32_t stirred MPM_CACHE_ALIGNED;
 } MPM_CACHE_ALIGNED;
 
+/** Wait for the lock of a store, and take it. */
+void mpm_store_lock_wait(struct mpm_store *s);
+
 /* Unlike rte_spinlock_unlock(), which is an exchange on x86, a release is a mere store. */
 static inline void
 mpm_store_lock(struct mpm_store *s)
 {
-	while (unlikely(__atomic_exchange_n(&s->lock, 1, __ATOMIC_ACQUIRE) != 0))
-		while (__atomic_load_n(&s->lock, __ATOMIC_RELAXED) != 0)
-			rte_pause();
+	if (unlikely(__atomic_exchange_n(&s->lock, 1, __ATOMIC_ACQUIRE) != 0))
+		mpm_store_lock_wait(s);
 }
 
 static inline void
